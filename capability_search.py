@@ -1,0 +1,2369 @@
+#!/usr/bin/env python3
+"""Search a directory of AI agents by capability, with two rankers.
+
+    $ python capability_search.py "generate a PDF without an API key"
+
+searches fixtures.json beside this file and prints how the query was read and the ranked results
+with their reasons. Other listings, another ranker, explicit filters:
+
+    $ python capability_search.py "stock quotes" --ranker baseline --json
+    $ python capability_search.py "send an email" --listings my-directory.json --require signed=true
+
+One that fails:
+
+    $ python capability_search.py "send an email" --require signed=perhaps
+    error: --require: signed: must be true or false, not 'perhaps'
+
+Exit status: 0 done, also when nothing was found; 2 bad input or usage; 130 interrupted.
+
+From Python, an index is built once and asked many times:
+
+    index = CapabilityIndex(listings, now)
+    index.recommend("generate a PDF", {"auth": "none"}, limit=5)["items"]
+
+How the recommendation works, in the order of this file: a query is split into constraints, what it
+rules out, and the task. The task's words become concepts (a word, its inflections, the operation
+that a verb stands for, related words). A listing is read once, skill by skill; words that it denies
+are left out. A listing is a result when one of its skills, or its description, covers enough of the
+task (`needed_coverage`) and its skills with the right object do not all declare another operation.
+Results are ordered by how well they declare the task; among comparable ones stored evidence
+decides, then publishers rotate.
+"""
+
+import math
+import re
+import sys
+from array import array
+from bisect import bisect_left
+
+RANKER_VERSION = "1.0.0"
+
+
+class SearchError(ValueError):
+    """A query, requirement, listing or option that breaks a rule; the message names it."""
+
+
+################ Words
+
+# A number, a word with its apostrophes, or a mark that ends or divides a sentence.
+TOKEN = re.compile(r"\d+\.\d+|[^\W_]+(?:['’][^\W\d_]+)*|[.;:!?](?=\s|$)|[,\n()]")
+ENDINGS = frozenset(".;:!?\n")
+# Inside "getHTTPResponse", "listPDFs" and "BigQuery", but not inside "OAuth", "iPhone" or "PDFs".
+HUMP = re.compile(r"(?<=[a-z0-9]{2})(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z]{2})")
+INTO = re.compile(r"([a-z]{3,})2([a-z]{3,})")
+# Scripts that put no spaces between words; pairs of neighbouring letters stand in for words.
+UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]+")
+
+FUNCTION_WORDS = frozenset("""
+a an the this that these those some any each every all both either neither few many much more most
+less least other another such own same i me my mine myself we us our ours ourselves you your yours
+yourself he him his himself she her hers herself it its itself they them their theirs themselves
+one ones someone somebody something anyone anybody anything everyone everybody everything
+who whom whose which what when where why how whatever whichever whoever wherever whenever
+am is are was were be been being do does did done doing have has had having can could may might
+must shall should will would ought and or but if then else because as until while of at by for with
+about against between into through during before after above below to from up down in out on off
+over under again further once here there than too very just only also so yet still even though
+although unless since whether per via within upon among across along around toward towards onto
+etc vs s t d ll m o re ve
+""".split())
+# What people say around a request.
+REQUEST_WORDS = frozenset("""
+please kindly thanks thank hello hi hey ok okay yes want need like would wish love hope try trying
+look looking help assist assistance able know tell give let lets im ive id possible currently really
+maybe perhaps provide interested
+""".split())
+SET_ASIDE = FUNCTION_WORDS | REQUEST_WORDS
+# What a directory lists; said of every listing, so it tells little.
+DIRECTORY_WORDS = frozenset("agent tool service assistant bot mcp a2a".split())
+
+VOWELS = frozenset("aeiouy")
+IRREGULAR = dict(pair.split(":") for pair in """
+paid:pay sent:send built:build made:make written:write wrote:write drawn:draw drew:draw bought:buy
+found:find sold:sell taught:teach spoken:speak spoke:speak spent:spend heard:hear read:read sung:sing
+chosen:choose chose:choose driven:drive flown:fly eaten:eat slept:sleep won:win lost:lose kept:keep
+held:hold hidden:hide shown:show known:know seen:see taken:take given:give told:tell met:meet
+children:child people:person men:man women:woman feet:foot teeth:tooth mice:mouse geese:goose
+indices:index matrices:matrix vertices:vertex criteria:criterion analyses:analysis lives:life
+knives:knife wives:wife leaves:leaf
+""".split())
+
+
+def stem(word):
+    """The lower-case word without plural, -ing, -ed and final e: "creates", "creating" → "creat"."""
+    word = IRREGULAR.get(word, word)
+    if len(word) < 4 or not word.isascii():
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith(("sses", "ches", "shes", "xes", "zes")):
+        word = word[:-2]
+    elif word.endswith("s") and (not word.endswith(("ss", "us", "is")) or word.endswith("pis")):
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        rest = word[:-len(ending)]
+        if word.endswith(ending) and len(rest) >= 3 and not VOWELS.isdisjoint(rest):
+            word = rest[:-1] if rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest
+            break
+    if word.endswith("e") and len(word) > 3:
+        word = word[:-1]
+    if word.endswith("y") and len(word) > 3 and word[-2] not in VOWELS:
+        word = word[:-1] + "i"
+    return word
+
+
+def terms_of(token):
+    """The stems in one raw token, none for function words: "listPDFs" gives ["list", "pdf"].
+
+    A name of two parts also gives its whole, last: "BigQuery" gives ["big", "queri", "bigqueri"].
+    """
+    word = token.partition("'")[0].partition("\u2019")[0]
+    pieces = [word] if word.islower() else HUMP.split(word)
+    if len(pieces) == 2:
+        pieces.append(word)
+    terms = []
+    for piece in map(str.lower, pieces):
+        joined = INTO.fullmatch(piece)
+        if joined:
+            terms += [stem(part) for part in joined.groups()]
+        elif not piece.isascii() and UNSPACED.search(piece):
+            for run in UNSPACED.findall(piece):
+                terms += [run[at:at + 2] for at in range(max(1, len(run) - 1))]
+        elif piece not in SET_ASIDE:
+            terms.append(stem(piece))
+    return terms
+
+
+################ Operations
+
+# Verbs, and the nouns made of them, that mean one operation. A word behind "~" is an operation
+# only where a verb stands: "book a table" schedules, "a book" does not.
+OPERATIONS = """
+generate: generate generation generator create creation creator make maker produce producer
+    production compose composer composition render renderer craft synthesize synthesise synthesis
+    ~build ~builder ~draft ~write ~writing ~writer ~design ~designer ~draw ~drawing ~prepare
+    ~construct ~author
+fill: fill filler populate ~complete ~completion
+extract: extract extraction extractor parse parser scrape scraper ocr ~read ~reading ~reader
+convert: convert converter conversion transform transformation transformer transcode ~export
+    ~import
+transcribe: transcribe transcription transcriber ~caption ~dictation
+merge: merge merger concatenate combine ~join
+split: ~split splitter ~separate
+compress: compress compression compressor ~shrink
+verify: verify verification verifier validate validation validator checker confirm
+    ~check ~test ~prove ~proof
+detect: detect detection detector identify identification recognise recognize recognition
+    ~spot ~flag
+send: send sender deliver dispatch broadcast ~forward ~notify
+publish: publish publisher ~post ~upload uploader
+download: download downloader
+search: find finder lookup discover discovery browse retrieve retrieval fetch locate locator
+    ~search ~query ~explore ~get ~list ~obtain ~collect
+view: viewer preview ~view ~display ~show ~open
+translate: translate translation translator localise localize localisation localization
+summarise: summarise summarize summarisation summarization summariser summarizer condense
+    ~summary ~digest
+schedule: scheduling scheduler booking reserve reservation ~schedule ~book ~arrange ~plan
+buy: purchase purchasing buy buyer ~order ~shop
+pay: ~pay ~charge ~transfer ~refund
+monitor: monitoring ~monitor ~watch ~observe ~track tracking tracker ~alert
+remind: remind reminder
+compare: compare comparison ~match
+explain: explain explanation explainer teach tutor describe clarify ~document ~guide ~answer
+    ~learn
+recommend: recommend recommendation recommender suggest suggestion ~advise
+edit: edit editor editing modify modification ~update ~change ~revise ~correct ~rewrite ~adjust
+delete: delete deletion remove removal remover erase eraser ~clear ~strip
+format: formatter formatting ~format beautify
+analyse: analyse analyze analysis analyser analyzer evaluate evaluation assess assessment diagnose
+    inspect inspection inspector ~audit ~review ~study
+classify: classify classification classifier categorise categorize ~label ~tag ~sort
+predict: predict prediction predictor forecasting ~forecast ~estimate
+calculate: calculate calculation calculator compute ~count ~total
+play: ~play playback
+record: ~record recorder
+encrypt: encrypt encryption
+decrypt: decrypt decryption
+sign: signing ~sign
+deploy: deploy deployment
+install: install installation installer
+run: execute execution executor ~run
+rotate: rotate rotation
+cancel: cancel cancellation
+negotiate: negotiate negotiation negotiator
+approve: approve approval
+simulate: simulate simulation simulator
+optimise: optimise optimize optimisation optimization optimiser optimizer
+stream: ~stream
+manage: manage management manager handle automate automation operate administer administration
+    maintain integrate integration interact organise organize ~control ~process ~support ~access
+"""
+# Operations that may be declared for one another without being a contradiction.
+NEAR_OPERATIONS = """
+generate convert edit draft
+generate transcribe translate summarise
+extract convert transcribe search view
+search view download explain recommend monitor compare
+verify detect analyse monitor compare
+analyse compare classify predict calculate summarise detect explain
+schedule buy pay
+send publish remind
+edit format delete optimise
+merge convert
+play stream view
+deploy install run
+simulate run calculate predict
+"""
+# Asked or declared, these say little: to search is what everybody does, to manage is everything.
+ANY_OPERATION = frozenset(["search", "view", "manage", "run"])
+
+
+def read_operations():
+    """Two dicts from stem to operation: of clear words, and of words that need a verb's place."""
+    clear, unclear = {}, {}
+    name = None
+    for word in OPERATIONS.split():
+        if word.endswith(":"):
+            name = word[:-1]
+            clear.setdefault(stem(name), name)
+        elif word.startswith("~"):
+            unclear[stem(word[1:])] = name
+        else:
+            clear[stem(word)] = name
+    for term in unclear:
+        clear.pop(term, None)
+    return clear, unclear
+
+
+def read_near():
+    """A dict from operation to the set of operations near it, itself included."""
+    near = {}
+    for line in NEAR_OPERATIONS.strip().splitlines():
+        for name in line.split():
+            near.setdefault(name, {name}).update(line.split())
+    return near
+
+
+CLEAR_OPERATIONS, UNCLEAR_OPERATIONS = read_operations()
+NEAR = read_near()
+# A verb may follow these; it may also start a sentence, a skill's name, or stand behind a comma.
+BEFORE_VERB = frozenset("to and or can please you i we will that which who helps lets not then".split())
+
+
+def operation_of(word, before):
+    """The operation that a lower-case word stands for behind the word `before`, else None."""
+    term = stem(word)
+    if term in CLEAR_OPERATIONS:
+        return CLEAR_OPERATIONS[term]
+    if term in UNCLEAR_OPERATIONS and (
+            before is None or before in BEFORE_VERB or word.endswith("ing")):
+        return UNCLEAR_OPERATIONS[term]
+    return None
+
+
+def are_near(asked, declared):
+    """Whether a skill that declares one operation may serve somebody who asks for the other."""
+    return asked == declared or declared in NEAR.get(asked, ()) or declared == "manage"
+
+
+################ Requirements: explicit evidence filters
+
+AUTH_KINDS = ("none", "api_key", "http", "oauth2", "oidc", "mtls")
+# The card's name for a scheme object, and in the older flat form its "type", to our kind.
+SCHEME_KINDS = {
+    "apiKeySecurityScheme": "api_key", "apiKey": "api_key",
+    "httpAuthSecurityScheme": "http", "http": "http",
+    "oauth2SecurityScheme": "oauth2", "oauth2": "oauth2",
+    "openIdConnectSecurityScheme": "oidc", "openIdConnect": "oidc",
+    "mtlsSecurityScheme": "mtls", "mutualTLS": "mtls",
+}
+
+
+def is_age(value):
+    """Whether a value is a finite number of hours above zero; True is no number here."""
+    return type(value) in (int, float) and 0 < value < math.inf
+
+
+def is_auth_list(value):
+    """Whether a value is a list of authentication kinds, at least one."""
+    return isinstance(value, (list, tuple)) and len(value) > 0 and all(
+        isinstance(kind, str) and kind in AUTH_KINDS for kind in value)
+
+
+# Key: whether a value is of its kind, that kind in words, and whether Facts satisfy it.
+REQUIREMENTS = {
+    "auth": (lambda value: isinstance(value, str) and value in AUTH_KINDS,
+             "one of " + ", ".join(AUTH_KINDS),
+             lambda facts, value: frozenset(() if value == "none" else (value,))
+             in facts.alternatives),
+    "exclude_auth": (is_auth_list, "a list of " + ", ".join(AUTH_KINDS),
+                     lambda facts, value: any(
+                         alternative.isdisjoint(value) and (alternative or "none" not in value)
+                         for alternative in facts.alternatives)),
+    "signed": (lambda value: isinstance(value, bool), "true or false",
+               lambda facts, value: facts.signed is value),
+    "transport": (lambda value: isinstance(value, str) and value.strip() != "",
+                  "the name of a protocol binding",
+                  lambda facts, value: value.strip().casefold() in facts.transports),
+    "streaming": (lambda value: value is True, "true",
+                  lambda facts, value: facts.streaming),
+    "tls": (lambda value: value is True, "true",
+            lambda facts, value: facts.tls is True),
+    "card_max_age_hours": (is_age, "a number of hours above 0",
+                           lambda facts, value: facts.card_age is not None
+                           and facts.card_age <= value),
+    "protocol_max_age_hours": (is_age, "a number of hours above 0",
+                               lambda facts, value: facts.protocol_age is not None
+                               and facts.protocol_age <= value),
+}
+
+
+def checked_requirements(requirements):
+    """The requirements as a dict; SearchError names every unknown key or value of a wrong kind."""
+    if requirements is None:
+        return {}
+    if not isinstance(requirements, dict):
+        raise SearchError(f"requirements: must be an object, not {requirements!r}")
+    faults = []
+    for key, value in requirements.items():
+        if key not in REQUIREMENTS:
+            faults.append(f"{key}: unknown requirement; known: {', '.join(REQUIREMENTS)}")
+        elif not REQUIREMENTS[key][0](value):
+            faults.append(f"{key}: must be {REQUIREMENTS[key][1]}, not {value!r}")
+    if faults:
+        raise SearchError("\n".join(faults))
+    return dict(requirements)
+
+
+def text_of(value):
+    """The value when it is text, else "": a card may hold anything."""
+    return value if isinstance(value, str) else ""
+
+
+def dicts_of(value):
+    """The dicts in a list; none for anything else."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def texts_of(value):
+    """The texts in a list; none for anything else."""
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
+
+
+def parse_time(value):
+    """The aware datetime of an ISO 8601 text; SearchError when it is none or lacks an offset."""
+    from datetime import datetime
+    try:
+        time = datetime.fromisoformat(value[:-1] + "+00:00" if value.endswith("Z") else value)
+    except (ValueError, AttributeError, TypeError):
+        raise SearchError(f"must be an ISO 8601 time, not {value!r}") from None
+    if time.tzinfo is None:
+        raise SearchError(f"must have an offset, such as +00:00: {value!r}")
+    return time
+
+
+def scheme_kind(scheme):
+    """The kind of one declared scheme object, or "other"."""
+    if isinstance(scheme, dict):
+        for name, kind in SCHEME_KINDS.items():
+            if name in scheme or scheme.get("type") == name:
+                return kind
+    return "other"
+
+
+def auth_alternatives(card):
+    """The declared ways in: a tuple of frozensets of kinds; an empty set needs nothing."""
+    schemes = card.get("securitySchemes")
+    schemes = schemes if isinstance(schemes, dict) else {}
+    declared = card.get("securityRequirements")
+    if isinstance(declared, list) and declared:
+        return tuple(frozenset(scheme_kind(schemes.get(name)) for name in
+                               (needs.get("schemes") or {} if isinstance(needs, dict) else {}))
+                     for needs in declared)
+    if schemes:
+        return tuple(frozenset([scheme_kind(scheme)]) for scheme in schemes.values())
+    return (frozenset(),)
+
+
+def listed_time(listing):
+    """When a listing was listed, in seconds since 1970; before everything when it says nothing."""
+    value = listing.get("listed_at")
+    return -math.inf if value is None else parse_time(value).timestamp()
+
+
+FRESH_HOURS = 7 * 24
+
+
+class Facts:
+    """What a listing declares and what was observed of it, as the requirements ask for it."""
+
+    __slots__ = ("alternatives", "signed", "transports", "streaming", "tls", "card_age",
+                 "protocol_age", "strength")
+
+    def __init__(self, listing, now):
+        card = listing.get("card")
+        card = card if isinstance(card, dict) else {}
+        capabilities = card.get("capabilities")
+        observations = listing.get("observations")
+        observations = observations if isinstance(observations, dict) else {}
+        self.alternatives = auth_alternatives(card)
+        self.signed = bool(card.get("signatures"))
+        self.transports = frozenset(
+            text_of(interface.get("protocolBinding")).strip().casefold()
+            for interface in dicts_of(card.get("supportedInterfaces")))
+        self.streaming = isinstance(capabilities, dict) and capabilities.get("streaming") is True
+        self.card_age = self.age(observations.get("card"), now)
+        self.protocol_age = self.age(observations.get("protocol"), now)
+        self.tls = self.age(observations.get("tls"), now) is not None
+        # Evidence among comparable matches: one point for each kind that is there.
+        self.strength = (self.signed + self.tls
+                         + (self.card_age is not None and self.card_age <= FRESH_HOURS)
+                         + (self.protocol_age is not None and self.protocol_age <= FRESH_HOURS))
+
+    @staticmethod
+    def age(observation, now):
+        """Hours since a successful observation; None for a failed, future or missing one."""
+        if not isinstance(observation, dict) or observation.get("ok") is not True:
+            return None
+        hours = (now - parse_time(observation.get("at"))).total_seconds() / 3600
+        return hours if hours >= 0 else None
+
+
+################ Constraints in words
+
+# What a constraint may be about. `names`: how people call it. `asked`: the requirement of "with
+# NAME" or "NAME only"; `refused`: the requirement of "without NAME" or "no NAME needed"; None where
+# no requirement says that: then the words are taken out of the task and nothing is filtered.
+# `alone`: words that ask by themselves.
+THINGS = (
+    dict(names="api key, api keys, apikey, apikeys, access key",
+         asked={"auth": "api_key"}, refused={"exclude_auth": ["api_key"]}),
+    dict(names="key, keys", refused={"exclude_auth": ["api_key"]}, alone_refused="keyless"),
+    dict(names="login, log in, logging in, logins, sign in, signing in, signin, sign on, sign up, "
+               "signing up, signup, account, accounts, user account, registration, registering, "
+               "register, authentication, authenticating, authenticate, authorisation, "
+               "authorization, auth, credential, credentials, password, passwords",
+         refused={"auth": "none"},
+         alone_refused="anonymous, anonymously, anonymous access, unauthenticated, loginless, "
+                       "passwordless, open access"),
+    dict(names="oauth, oauth2, oauth 2, oauth 2.0, oauth2.0",
+         asked={"auth": "oauth2"}, refused={"exclude_auth": ["oauth2"]}),
+    dict(names="openid connect, openid, oidc, open id connect",
+         asked={"auth": "oidc"}, refused={"exclude_auth": ["oidc"]}),
+    dict(names="mutual tls, mtls, two way tls, client certificate, client certificates",
+         asked={"auth": "mtls"}, refused={"exclude_auth": ["mtls"]}),
+    dict(names="bearer token, bearer tokens, bearer, http bearer, http auth, http authentication, "
+               "http basic, basic auth, basic authentication",
+         asked={"auth": "http"}, refused={"exclude_auth": ["http"]}),
+    dict(names="signature, signed card, signed agent card, signed cards, card signature, signed, "
+               "publisher signature, verified signature",
+         asked={"signed": True}, refused={"signed": False},
+         alone="signed card, signed cards, signed agent card, signed agent cards, card signed, "
+               "card is signed, card must be signed, signed card only, cards signed, "
+               "cryptographically signed, verified publisher signature, publisher signature, "
+               "publisher's signature, verified publisher, signed by its publisher, "
+               "signed by a verified publisher, "
+               "signed by the publisher, signed agents, verified signature, valid signature, "
+               "signature verified, signature is verified",
+         alone_refused="unsigned card, unsigned cards, unsigned agent card, unsigned agent cards, "
+                       "unsigned agents, card unsigned, card is unsigned"),
+    dict(names="grpc", asked={"transport": "GRPC"}),
+    dict(names="json rpc, jsonrpc, json rpc 2.0", asked={"transport": "JSONRPC"}),
+    dict(names="rest, restful, http json, rest api, restful api, rest interface",
+         asked={"transport": "HTTP+JSON"}),
+    dict(names="streaming, streaming responses, streamed responses, streaming response, "
+               "streaming output, streaming replies, streaming answers, sse",
+         asked={"streaming": True},
+         alone="streaming responses, streamed responses, streaming support, streaming agent, "
+               "streaming agents, stream responses, streams responses, streams its answers, "
+               "streams its responses, streams its output, streams its replies, streams answers, "
+               "streams results, streams its results, streaming replies, streaming answers, "
+               "streaming output, can stream"),
+    dict(names="tls, https, valid tls, working https, valid https, working tls, valid certificate, "
+               "valid tls certificate, ssl, valid ssl",
+         asked={"tls": True},
+         alone="valid tls, working https, valid https, working tls, https working, tls working, "
+               "https works, tls works, https that works, tls that works, tls ok, https ok, "
+               "tls is ok, https is ok, tls valid, https valid, tls is valid, "
+               "valid tls certificate, valid ssl"),
+)
+# "without", up to six small words, a name: "without having to set up an account".
+REFUSERS = frozenset("""
+without no not zero sans minus never nor neither avoid avoiding skip skipping except excluding
+doesn't don't won't needn't isn't mustn't shouldn't can't cannot aren't wasn't
+""".split())
+# "with", up to four small words, a name: "that speaks only gRPC".
+ASKERS = frozenset("""
+with using via over through by support supports supporting speak speaks speaking require requires
+requiring need needs use uses accept accepts accepting offer offers offering has have having on
+authenticated authenticates authenticating secured protected behind must exposing exposes exposed
+""".split())
+SMALL = frozenset("""
+a an any the of for to my your our their its have has having need needing needs require requires
+requiring required use uses using ask asks asking provide providing supply supplying create creating
+set setting up get getting obtain obtaining enter entering make making kind sort form extra user
+personal there be being been is are valid demand demands want wants it must should do does did will
+or only support supported supports give giving by with separate necessarily needed own involve
+involving handing over depend rely relying on
+""".split())
+# Behind a name: it is asked for, or not needed after all.
+ASKED_BEHIND = frozenset("only required mandatory preferred needed essential must".split())
+NOT_NEEDED = frozenset("required needed necessary used involved mandatory require asked".split())
+WAIVED = frozenset("fine ok okay optional acceptable allowed welcome".split())
+# Words that may stand behind a name that was asked for; another noun makes it part of the task,
+# as in "with OAuth flows".
+AFTER_NAME = frozenset("""
+auth authentication authorisation authorization login security interface interfaces transport
+protocol binding endpoint endpoints api support access enabled connection token tokens sign agent
+agents card cards service output responses mode only required
+""".split()) | ASKED_BEHIND
+# Taken out with the constraint that they introduce.
+INTRODUCING = frozenset("""
+that which whose with and but must should is are be it has have needs need needing requires require
+requiring works work working available usable accessible reachable authenticated authenticating
+authenticates secured protected supports supporting support speaks speaking exposed offered only an
+a the please ideally use uses using over via through in its completely fully entirely
+""".split())
+AUTH_TASKS = frozenset("log sign login authenticate authenticating authorize authorise onboard".split())
+
+# Ages: hours in a unit, and how a number may be written.
+UNIT_HOURS = {"minute": 1 / 60, "min": 1 / 60, "hour": 1, "hr": 1, "h": 1, "day": 24, "d": 24,
+              "week": 168, "wk": 168, "w": 168, "fortnight": 336, "month": 720}
+NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
+           "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20,
+           "thirty": 30, "fourteen": 14, "twenty-four": 24, "couple": 2, "half": 0.5}
+RECENT_HOURS = 7 * 24
+# What the directory does to a card; what happens to a card but to other things as well; what an
+# agent does when the directory asks it; and how it then is.
+CARD_SEEN = frozenset("checked seen verified refreshed crawled observed indexed fetched looked "
+                      "rechecked re-checked inspected probed".split())
+CARD_CHANGED = frozenset("updated changed modified renewed".split())
+ANSWERED = frozenset("responded responding answered answering replied replying responds answers "
+                     "replies".split())
+REACHABLE = frozenset("reachable reached up online alive available live contacted pinged "
+                      "contactable".split())
+CARD_WORDS = frozenset("card cards listing listings entry entries profile".split())
+AGENT_WORDS = CARD_WORDS | frozenset("agent agents endpoint endpoints it protocol".split())
+AGE_LINKS = frozenset("was were is are been be has have had that which whose last most recently by "
+                      "the directory and successfully being to your you when".split())
+
+
+def phrases(text):
+    """The phrases between the commas of a table cell, as tuples of words."""
+    return [tuple(phrase.split()) for phrase in text.split(",") if phrase.strip()]
+
+
+def read_things():
+    """Dicts from phrase to its row, for names and for words that stand alone, by first word."""
+    names, alone = {}, {}
+    for row in THINGS:
+        for phrase in phrases(row["names"]):
+            names.setdefault(phrase[0], []).append((phrase, row))
+        for column, asked in (("alone", True), ("alone_refused", False)):
+            for phrase in phrases(row.get(column, "")):
+                alone.setdefault(phrase[0], []).append((phrase, row, asked))
+    for table in (names, alone):
+        for entries in table.values():
+            entries.sort(key=lambda entry: -len(entry[0]))
+    return names, alone
+
+
+THING_NAMES, THINGS_ALONE = read_things()
+
+
+def phrasings():
+    """Pairs of a phrasing and its requirement (None: taken out, nothing filtered), as a table.
+
+    NAME stands for each name in the row before it. The README prints these rows; every one can be
+    put behind a task, as in "generate a PDF, NAME only".
+    """
+    rows = []
+    for row in THINGS:
+        names = row["names"]
+        if row.get("asked"):
+            rows.append((f"with / using / via / over NAME; NAME only; NAME required", names,
+                         row["asked"]))
+        if row.get("refused"):
+            rows.append(("without / no / doesn't need NAME; NAME not needed; NAME-free", names,
+                         row["refused"]))
+        if row.get("alone"):
+            rows.append(("NAME", row["alone"], row["asked"]))
+        if row.get("alone_refused"):
+            rows.append(("NAME", row["alone_refused"], row["refused"]))
+    rows += [
+        ("card / listing NAME in the last N hours / days / weeks; NAME within N days; NAME today",
+         ", ".join(sorted(CARD_SEEN | CARD_CHANGED)), {"card_max_age_hours": "N in hours"}),
+        ("recently NAME; NAME recently; fresh card", ", ".join(sorted(CARD_SEEN)),
+         {"card_max_age_hours": RECENT_HOURS}),
+        ("NAME in the last N hours / days / weeks; NAME within N days; NAME today",
+         ", ".join(sorted(ANSWERED | REACHABLE)), {"protocol_max_age_hours": "N in hours"}),
+        ("recently NAME; NAME recently", ", ".join(sorted(ANSWERED | REACHABLE)),
+         {"protocol_max_age_hours": RECENT_HOURS}),
+    ]
+    return rows
+
+
+class ConstraintReader:
+    """Finds constraints in a query's lower-case tokens; `taken` holds the tokens they use up."""
+
+    def __init__(self, words):
+        self.words = words
+        self.taken = set()
+        self.constraints = {}
+        self.phrases = []
+        at = 0
+        while at < len(words):
+            found = (self.refusal(at) or self.standing_alone(at) or self.behind(at)
+                     or self.asked(at) or self.age(at))
+            name = self.name_at(at)
+            at = found or (name[1] if name else at + 1)
+
+    def word(self, at):
+        """The token at a place, "" outside the query."""
+        return self.words[at] if 0 <= at < len(self.words) else ""
+
+    def starts(self, at, phrase):
+        """Whether the tokens at a place are the phrase."""
+        return tuple(self.words[at:at + len(phrase)]) == phrase
+
+    def name_at(self, at):
+        """The longest name at a place: (row, place behind it), or None."""
+        for phrase, row in THING_NAMES.get(self.word(at), ()):
+            if self.starts(at, phrase):
+                return row, at + len(phrase)
+        return None
+
+    def skip_small(self, at, most):
+        """The first place from `at` on with a name, or without a small word."""
+        for _ in range(most):
+            if self.name_at(at) or self.word(at) not in SMALL:
+                break
+            at += 1
+        return at
+
+    def take(self, start, end, requirement):
+        """`end`, after noting the requirement and taking out the words and what leads to them."""
+        while start and self.word(start - 1) in INTRODUCING | {","}:
+            start -= 1
+        for key, value in (requirement or {}).items():
+            if key == "exclude_auth":
+                value = sorted({*self.constraints.get(key, ()), *value}, key=AUTH_KINDS.index)
+            elif key.endswith("_hours"):
+                value = min(value, self.constraints.get(key, value))
+            self.constraints[key] = value
+        self.taken.update(range(start, end))
+        self.phrases.append(" ".join(w for w in self.words[start:end] if w != ",").strip())
+        return end
+
+    def refusal(self, at):
+        """The place behind "without NAME", taken out; None where there is none."""
+        if self.word(at) not in REFUSERS:
+            return None
+        place = self.skip_small(at + 1, 6)
+        found = self.name_at(place)
+        if not found:
+            return None
+        small = self.words[at + 1:place]
+        while found:
+            row, place = found
+            requirement = row.get("refused")
+            if requirement == {"signed": False} and {"have", "need", "needs"} & set(small):
+                requirement = None  # "doesn't have to be signed" rules nothing out.
+            if self.word(place) in WAIVED | {"problem"}:
+                requirement = None
+            at = self.take(at, place, requirement)
+            found = self.further_name(place)
+        while self.word(at) in NOT_NEEDED | {"at", "all", "either", "please", "whatsoever", "is",
+                                             "be", "to"} and self.word(at):
+            if self.word(at) in ("at", "is", "be", "to") and self.word(at + 1) not in (
+                    NOT_NEEDED | {"all", "be"}):
+                break
+            self.taken.add(at)
+            at += 1
+        return at
+
+    def further_name(self, at):
+        """The next name of "no login, account or API key", as `name_at` gives it, or None."""
+        if self.word(at) not in ("or", "and", "nor", ","):
+            return None
+        at += 1 + (self.word(at + 1) in ("or", "and", "nor", "no"))
+        found = self.name_at(at + (self.word(at) in ("a", "an", "any")))
+        further = found and not {"auth", "exclude_auth"}.isdisjoint(found[0].get("refused", ()))
+        return found if further and self.word(found[1]) not in ASKED_BEHIND else None
+
+    def standing_alone(self, at):
+        """The place behind words that ask by themselves, taken out; None where there are none."""
+        for phrase, row, asked in THINGS_ALONE.get(self.word(at), ()):
+            if self.starts(at, phrase):
+                end = at + len(phrase)
+                while self.word(end) in ASKED_BEHIND | {"verified", "please"}:
+                    end += 1
+                return self.take(at, end, row["asked"] if asked else row["refused"])
+        return None
+
+    def behind(self, at):
+        """The place behind "NAME only" or "NAME not needed", taken out; else None."""
+        found = self.name_at(at)
+        if not found:
+            return None
+        row, place = found
+        if self.word(place) == "free" or self.word(place) == "unnecessary":
+            return self.take(at, place + 1, row.get("refused"))
+        if self.word(place) in AFTER_NAME - ASKED_BEHIND and self.word(place + 1) in (
+                ASKED_BEHIND | WAIVED | {"not", "is", "isn't"}):
+            place += 1
+        is_there = self.word(place) in ("is", "are", "must", "be", "should")
+        end = place + is_there
+        if self.word(end) in ("not", "isn't", "aren't", "needn't") or (
+                self.word(end) == "never"):
+            end += 1 + (self.word(end + 1) == "be")
+            if self.word(end) in NOT_NEEDED:
+                refused = row.get("refused")
+                return self.take(at, end + 1, None if refused == {"signed": False} else refused)
+            return None
+        if self.word(end) in WAIVED and is_there:
+            return self.take(at, end + 1, None)
+        if self.word(end) == "optional":
+            return self.take(at, end + 1, None)
+        if row.get("asked") and (self.word(end) in ASKED_BEHIND or (
+                is_there and self.word(end) in ("used", "supported", "there"))):
+            return self.take(at, end + 1, row["asked"])
+        while self.word(end) in AFTER_NAME:
+            end += 1
+        if row.get("asked") and self.word(at - 1) == "," and (
+                self.word(end) in ("", ",", "and", "please") or self.word(end) in ENDINGS):
+            return self.take(at, end, row["asked"])
+        return None
+
+    def asked(self, at):
+        """The place behind "with NAME", taken out; None where it is no constraint."""
+        if self.word(at) not in ASKERS:
+            return None
+        place = self.skip_small(at + 1, 4)
+        if self.word(place) == "either":
+            place += 1
+        found = self.name_at(place)
+        if not found or not found[0].get("asked"):
+            return None
+        row, end = found
+        if "auth" in row["asked"] and not AUTH_TASKS.isdisjoint(self.words[:at]):
+            return None  # "log users in with OAuth" is the task itself.
+        while self.word(end) in AFTER_NAME:
+            end += 1
+        following = self.word(end)
+        if following and following not in FUNCTION_WORDS and following not in ",.;:!?)\n" and (
+                following not in ("please", "ideally", "card", "answered", "recently")
+                and following not in CARD_SEEN | ANSWERED | REACHABLE):
+            return None  # "with OAuth flows" is about something else.
+        return self.take(at, end, row["asked"])
+
+    def number_of_units(self, at):
+        """(hours, place behind) of "24 hours", "two days", "a week", "24h"; None for others."""
+        word = self.word(at)
+        glued = re.fullmatch(r"(\d+)([a-z]+)", word)
+        if glued and self.unit(glued[2]):
+            return float(glued[1]) * self.unit(glued[2]), at + 1
+        number = NUMBERS.get(word)
+        if re.fullmatch(r"\d+(\.\d+)?", word):
+            number = float(word)
+        if number is None:
+            return (self.unit(word), at + 1) if self.unit(word) else None
+        at += 1
+        if word == "a" and self.word(at) == "couple":
+            number, at = 2, at + 1
+        if self.word(at) == "of":
+            at += 1
+        if word == "half" and self.word(at) in ("a", "an"):
+            at += 1
+        if self.word(at) in NUMBERS and word in ("twenty", "thirty"):
+            number, at = number + NUMBERS[self.word(at)], at + 1
+        return (number * self.unit(self.word(at)), at + 1) if self.unit(self.word(at)) else None
+
+    @staticmethod
+    def unit(word):
+        """The hours in a unit, singular or plural; 0 for other words."""
+        return UNIT_HOURS.get(word) or UNIT_HOURS.get(word[:-1] if word.endswith("s") else "", 0)
+
+    def span(self, at):
+        """(hours, place behind) of "in the last 3 days", "today", "less than a week ago"; or None."""
+        if self.word(at) == "today" or self.word(at) == "tonight":
+            return 24, at + 1
+        if self.word(at) == "this" and self.unit(self.word(at + 1)):
+            return self.unit(self.word(at + 1)), at + 2
+        within = self.word(at) in ("within", "in", "during", "over", "for", "under")
+        bounded = self.word(at) == "within" or self.word(at) == "under"
+        at += within
+        at += self.word(at) == "the"
+        if self.word(at) in ("last", "past", "previous", "preceding"):
+            bounded, at = True, at + 1
+        elif self.word(at) in ("less", "fewer", "more") and self.word(at + 1) == "than":
+            bounded, at = True, at + 2
+        elif self.word(at) in ("no", "not") and self.word(at + 1) in ("more", "older", "longer") and (
+                self.word(at + 2) == "than"):
+            bounded, at = True, at + 3
+        elif self.word(at) == "at" and self.word(at + 1) in ("most", "latest"):
+            bounded, at = True, at + 2
+        elif self.word(at) in ("max", "maximum"):
+            bounded, at = True, at + 1
+        found = self.number_of_units(at) if bounded else None
+        if not found:
+            return None
+        hours, at = found
+        at += self.word(at) in ("ago", "old", "or")
+        at += self.word(at) == "less" and self.word(at - 1) == "or"
+        return hours, at
+
+    def age(self, at):
+        """The place behind "card checked in the last N days", taken out; else None."""
+        start, subject = at, None
+        if self.word(at - 1) in AGE_LINKS:
+            return None  # The chain was tried from its start.
+        if self.word(at) in AGENT_WORDS:
+            if self.word(at) == "agent" and self.word(at + 1) in CARD_WORDS:
+                at += 1
+            subject, at = self.word(at), at + 1
+        relative = self.word(at) in ("that", "which", "whose")
+        while self.word(at) in AGE_LINKS | ({"card", "listing"} if subject is None else set()):
+            if self.word(at) in CARD_WORDS:
+                subject = self.word(at)
+            at += 1
+        recently = "recently" in self.words[start:at]
+        word = self.word(at)
+        if subject in CARD_WORDS and not recently and self.span(start + 1 + (
+                self.word(start) == "agent")):
+            hours, end = self.span(start + 1 + (self.word(start) == "agent"))
+            return self.take(start, end, {"card_max_age_hours": hours})
+        if subject in CARD_WORDS and self.span(at):
+            hours, end = self.span(at)
+            return self.take(start, end, {"card_max_age_hours": hours})
+        if word in CARD_SEEN or (word in CARD_CHANGED and subject in CARD_WORDS) or (
+                word in CARD_CHANGED and subject == "agent"):
+            key = "card_max_age_hours"
+        elif word in ANSWERED or word in REACHABLE:
+            key = "protocol_max_age_hours"
+            before = self.word(start - 1)
+            if word in REACHABLE and relative and subject is None and before != "," and (
+                    AGENT_WORDS.isdisjoint(self.words[:start])
+                    and not (before.endswith(("er", "or")) and stem(before) in CLEAR_OPERATIONS)):
+                return None  # "servers that were online in the last hour" are what is looked for.
+        elif word in ("fresh", "up-to-date") and self.word(at + 1) in CARD_WORDS:
+            return self.take(start, at + 2, {"card_max_age_hours": RECENT_HOURS})
+        else:
+            return None
+        at += 1
+        while self.word(at) in ("by", "the", "directory", "and", "found", "working", "as", "at",
+                                "to", "requests", "some", "time", "successfully", "least", "once",
+                                "calls", "a", "request", "your") and not self.span(at):
+            at += 1
+        found = self.span(at)
+        if found:
+            return self.take(start, found[1], {key: found[0]})
+        if recently or self.word(at) in ("recently", "lately"):
+            return self.take(start, at + (self.word(at) in ("recently", "lately")),
+                             {key: RECENT_HOURS})
+        return None
+
+
+################ Related words
+
+# General English, by field of life. Words in front of ">" are used for one another; those behind it
+# are kinds or parts of them. "_" joins the words of a phrase.
+RELATED = """
+# travel and places
+travel trip journey tour vacation holiday tourism > itinerary sightseeing destination excursion cruise backpacking
+hotel accommodation lodging hostel motel inn airbnb resort > overnight room stay
+flight airline airfare plane airplane aviation > airport layover boarding departure
+train rail railway > metro subway station tram
+bus coach shuttle > transit
+transit commute > bus train metro subway tram
+taxi cab ride uber lyft rideshare
+car vehicle automobile auto > sedan suv truck motorcycle dealership mileage
+parking garage
+map maps cartography geography > geocoding coordinate latitude longitude location
+geocode geocoding coordinate coordinates > latitude longitude address
+location place address whereabouts position > city town country coordinate geolocation nearby
+route direction directions navigation itinerary > driving walking
+nearby near closest local around
+city town municipality village
+country nation > state province region
+border boundary
+passport visa immigration
+luggage baggage suitcase
+restaurant dining diner eatery > cafe bistro menu cuisine dinner lunch eat
+beach coast seaside shore
+museum gallery exhibition > exhibit
+park garden trail > hiking
+# food
+food meal dish cuisine > dinner lunch breakfast snack dessert pizza burger
+recipe cook cooking bake baking > ingredient kitchen culinary dinner
+drink beverage > cocktail wine beer coffee tea sake latte juice
+grocery supermarket > ingredient
+diet nutrition nutritional > calorie protein vitamin macronutrient carbohydrate
+vegetarian vegan
+# home and property
+house home property apartment flat residence > condo villa bedroom
+real_estate realty property housing > mortgage rent landlord tenant apartment realtor listing
+rent rental lease > tenant landlord
+furniture > sofa couch chair table
+light lamp lighting bulb > dim brightness
+smart_home home_automation > thermostat appliance lamp
+temperature heat thermostat > celsius fahrenheit degree
+clean cleaning housekeeping laundry > maid iron
+repair fix maintenance
+plant gardening garden > flower tree soil
+# weather and nature
+weather forecast meteorology meteorological > rain snow temperature humidity wind storm sunny sunshine umbrella
+climate > warming emission carbon
+pollution air_quality > smog particulate
+earthquake seismic quake > tremor magnitude
+disaster emergency > flood hurricane wildfire earthquake
+ocean sea marine > tide wave
+animal wildlife > pet dog cat bird fish horse
+pet > dog cat puppy kitten veterinary
+space astronomy > star planet galaxy nasa satellite telescope orbit mars astronaut
+energy electricity power > solar grid utility
+# media
+movie film cinema > actor director screening drama comedy thriller showtime imdb
+show tv television series > episode season netflix anime streaming
+video clip footage > youtube film reel tiktok
+music song track tune audio > album artist playlist singer band lyric melody concert spotify
+lyric lyrics
+audio sound recording > voice podcast noise
+podcast > episode
+voice speech spoken speak > narration pronunciation vocal
+speech_to_text transcription transcribe transcript > dictation subtitle caption
+voice_recording transcription transcribe
+text_to_speech tts narration voiceover voice speak > read_aloud
+read_out tts speech voice aloud
+picture image photo photograph photography > graphic portrait illustration icon wallpaper selfie
+draw drawing sketch illustration art > paint painting artwork doodle
+art artwork painting > artist sculpture gallery museum
+logo branding brand
+design designer > layout template mockup figma
+animation animate > gif
+diagram chart graph flowchart visualization > plot mermaid
+visualize visualise visualization visualisation plot chart graph
+3d > model mesh blender render
+color colour > palette hex rgb hue
+font typeface typography
+meme funny humor humour joke > comedy laugh pun
+book novel ebook > author reading literature library fiction
+library > book catalog
+author writer > novelist
+story tale fiction narrative > fable plot
+poem poetry verse > haiku
+quote quotation saying > inspirational motivational
+news headline journalism press > article journalist breaking
+article post blog > essay editorial
+magazine newspaper publication
+event events > concert festival show conference theater ticket
+ticket tickets admission > concert event theater
+theater theatre > broadway play musical
+game gaming videogame > player puzzle chess quest multiplayer esports gamer
+chess > checkmate
+puzzle riddle > crossword sudoku trivia
+trivia quiz > question
+sport sports athletics > football soccer basketball baseball tennis hockey cricket golf rugby league team nba nfl mlb
+match fixture game > score
+score result > standings
+football soccer > premier league fifa
+team club > league
+player athlete > roster
+cycling bike bicycle
+# money
+money finance financial > currency cash bank loan fund budget income
+price cost fee pricing rate > cheap expensive quote fare
+cheap affordable inexpensive budget > discount
+stock stocks share shares equity equities securities > ticker nasdaq dividend portfolio shareholder
+invest investment investing investor > portfolio fund stock trading
+trade trading trader > broker market
+market markets > stock trading
+crypto cryptocurrency blockchain > bitcoin ethereum btc eth nft token wallet defi coin solana contract
+wallet > balance
+exchange_rate currency forex fx > dollar euro yen pound usd eur
+currency > dollar euro yen pound rupee usd eur gbp jpy
+bank banking > account deposit
+loan mortgage credit borrow lending > debt installment interest
+pay payment paying > checkout billing invoice transaction charge stripe paypal card
+invoice bill billing > receipt
+receipt > expense
+buy purchase shop shopping > order cart product store retail checkout
+shop store retailer marketplace > ecommerce retail
+ecommerce online_store > cart shopify
+product item goods merchandise > sku inventory catalog
+inventory stock warehouse
+order ordering > checkout
+discount coupon deal promotion sale > voucher promo bargain
+gift present > birthday
+tax taxes > vat irs deduction
+accounting bookkeeping > ledger balance audit
+salary wage pay compensation > income payroll
+budget expense spending > saving
+insurance > premium claim policy
+donate donation charity nonprofit > fundraising volunteer
+sec_filing edgar > annual_report 10k
+annual_report 10k filing
+company business firm corporation enterprise organization organisation > startup corporate employer
+startup > founder
+customer client consumer > subscriber
+sale sales selling sell > revenue lead crm prospect
+crm > hubspot salesforce customer lead
+lead prospect
+marketing advertising advertisement advert ad > campaign promotion seo brand audience
+seo search_engine_optimization > keyword backlink ranking
+competitor rival competition
+survey questionnaire poll form > feedback
+review rating feedback opinion > reputation sentiment testimonial
+shipping shipment delivery courier parcel package > tracking logistics freight carrier
+track tracking > shipment
+# work
+job career employment work vacancy hiring > recruiter resume salary internship occupation interview
+resume cv curriculum > cover_letter
+hire hiring recruit recruiting recruitment > candidate applicant talent
+employee staff worker personnel > hr payroll
+meeting appointment call > conference attendee zoom
+calendar schedule agenda planner > appointment event availability booking
+reserve reservation booking book
+reminder alarm alert > notification timer
+alarm alert > wake
+notification notify alert
+task todo to_do > checklist reminder kanban jira
+project > milestone issue task
+note notes memo > notebook notion
+contract agreement > clause
+law legal lawyer attorney > court contract regulation statute litigation
+regulation compliance regulatory > gdpr policy
+patent trademark copyright intellectual_property
+government public_sector > parliament election politician
+election vote voting > ballot candidate
+team collaboration > slack
+chat conversation messaging talk > chatbot message
+message sms text_message > whatsapp telegram chat
+text_message sms
+email mail inbox e-mail > gmail outlook newsletter
+phone telephone mobile > call sms number
+contact contacts > phone email
+social_media social > twitter facebook instagram linkedin tiktok post reddit
+tweet twitter > x
+influencer creator
+friend dating relationship > partner match
+# people and health
+person people human > individual
+doctor physician medical clinic hospital > patient nurse surgeon
+therapist therapy psychologist counselor counsellor psychiatrist counseling > mental_health
+mental_health psychology > anxiety depression stress
+health medical healthcare medicine clinical > disease symptom patient drug wellness
+medicine drug medication pharmaceutical > prescription dosage pill
+disease illness condition > cancer diabetes covid flu virus infection
+symptom diagnosis > diagnose
+covid coronavirus > vaccine
+fitness workout exercise gym > training running yoga muscle
+sleep > rest bedtime
+pregnancy pregnant baby > infant
+beauty cosmetics makeup skincare > hair salon hairstyle
+hairdresser salon barber stylist > haircut
+fashion clothing clothes apparel outfit > dress shirt shoe skirt pants wardrobe
+jewelry jewellery > ring necklace
+age birthday birth > born
+horoscope astrology zodiac > tarot
+fortune astrology tarot > divination
+kid child children > toddler parent
+family > parent
+recommend recommendation suggest suggestion advise advice propose
+idea inspiration > brainstorm
+# learning and knowledge
+learn learning study education educational > course lesson tutor school student teach
+course class lesson tutorial > training curriculum
+school university college academy > campus student
+teacher tutor instructor > coach
+student pupil
+exam test quiz > ielts
+flashcard > anki study_card
+study_card flashcard
+memorize memorise flashcard > remember
+language > english french spanish german chinese japanese vocabulary grammar
+word vocabulary term > dictionary
+dictionary definition meaning define > synonym thesaurus
+grammar spelling proofreading > punctuation
+translate translation translator > interpreter
+research study paper academic scholarly scientific > literature journal publication arxiv pubmed citation
+paper papers publication literature > arxiv journal
+citation reference bibliography
+science scientific > physics chemistry biology
+biology > gene protein dna cell species
+gene genetic genome genomic dna > variant mutation
+chemistry chemical > molecule compound reaction
+physics > velocity force acceleration
+math mathematics mathematical arithmetic > algebra equation calculus geometry calculate
+calculate calculation compute calculator > sum formula
+statistic statistics statistical > average mean probability regression
+history historical > war ancient
+encyclopedia wikipedia
+fact facts information info detail details knowledge
+question answer faq q_a
+holiday holidays > christmas
+religion bible quran > prayer church verse
+# text and documents
+document documents doc file > pdf word docx report page
+pdf document
+spreadsheet excel xlsx > csv sheet workbook
+presentation slide slides powerpoint pptx > deck
+summary summarize summarise summarization abstract > digest brief tldr
+write writing compose > draft essay copywriting author
+rewrite paraphrase rephrase
+plagiarism > original
+ocr scan > handwriting
+photo_text ocr
+template boilerplate
+form questionnaire
+signature sign esign > docusign
+print printing printer
+markdown md
+text string > word sentence paragraph
+sentiment emotion mood feeling
+keyword keywords
+# computing
+code coding programming program software developer > python javascript java function repository debug
+repository repo git > github gitlab commit branch
+github repository > pull_request issue
+bug error defect > debug issue exception
+debug debugging troubleshoot > bug error
+test testing > unit coverage qa
+deploy deployment release > ci pipeline
+server hosting host > cloud vps
+cloud > aws azure gcp
+container docker > kubernetes pod
+kubernetes k8s > pod cluster
+website web webpage site page url > html domain browser
+url link links address web_address
+web_address url link
+shorten short shortener > tinyurl
+browser > chrome web
+scrape scraping crawl crawler > extract
+domain > whois dns
+whois domain > registrar
+dns > domain nameserver
+ip internet_address > geolocation
+internet_address ip
+geolocation ip_location > ip
+network networking > router wifi ip packet
+security cybersecurity > vulnerability malware threat firewall exploit
+vulnerability security_hole cve exploit > weakness
+malware virus > threat
+hacker breach leak
+password credential login > authentication
+encrypt encryption cipher > decrypt
+hash checksum digest
+certificate ssl tls > expiry
+qr qr_code barcode
+square_code qr
+barcode > upc ean
+database db sql > query table postgres mysql sqlite mongodb schema
+sql query > database
+data dataset > csv table
+analytics analysis insight > dashboard metrics
+dashboard report > metric
+metric metrics measurement > kpi
+log logs logging > trace
+monitor monitoring uptime > alert watch
+performance speed > latency benchmark
+api endpoint rest > integration
+json xml yaml > schema
+regex pattern
+random > dice
+uuid guid
+unit units measurement > kilogram meter mile conversion
+time clock timezone > hour date
+date day calendar > week month
+ai llm artificial_intelligence > gpt chatgpt openai model claude
+model models
+agent bot assistant chatbot
+prompt prompts
+image_generation > dall midjourney diffusion
+machine_learning ml > training classification neural
+device devices iot sensor > gadget hardware
+robot robotics > drone
+hardware > gpu cpu memory
+app application software > plugin
+plugin extension addon
+user users account profile > member
+backup restore > snapshot
+memory remember > recall
+folder directory > file
+file files > upload download
+download downloader
+upload uploader
+add insert append
+predict prediction forecast estimate
+filter filtering
+sort rank order
+start begin launch
+stop end terminate cancel
+cancel cancellation
+play playback > listen watch
+listen hear play > audio music
+watch view > video
+popular trending trend trends top best > viral
+latest recent current newest new up_to_date live realtime today now
+history log
+"""
+# How much of a word's weight a related word earns: an equal one, a kind of it, and what it is a
+# kind of.
+EQUAL, NARROWER, BROADER = 0.5, 0.3, 0.3
+SAME_OPERATION = 0.6
+
+
+class Thesaurus:
+    """Related words by stem; `phrases` maps the stems of a phrase to related stems."""
+
+    def __init__(self):
+        self.words, self.phrases = {}, {}
+        for line in RELATED.strip().splitlines():
+            if line.startswith("#"):
+                continue
+            equal, _, kinds = line.partition(">")
+            equal = [tuple(map(stem, word.split("_"))) for word in equal.split()]
+            kinds = [tuple(map(stem, word.split("_"))) for word in kinds.split()]
+            for one in equal:
+                for other in equal:
+                    self.relate(one, other, EQUAL)
+                for kind in kinds:
+                    self.relate(one, kind, NARROWER)
+                    self.relate(kind, one, BROADER)
+
+    def relate(self, one, other, weight):
+        """Note that whoever asks for `one` may mean `other`."""
+        if one == other or len(other) > 1:
+            return
+        table = (self.words.setdefault(one[0], {}) if len(one) == 1
+                 else self.phrases.setdefault(one, {}))
+        table[other[0]] = max(weight, table.get(other[0], 0))
+
+
+THESAURUS = []
+
+
+def thesaurus():
+    """The one Thesaurus, read on first use: searching by phrase alone does not need it."""
+    if not THESAURUS:
+        THESAURUS.append(Thesaurus())
+    return THESAURUS[0]
+
+
+################ Reading a query
+
+class Concept:
+    """One thing a query asks for: `forms` maps the terms that stand for it to their quality, 0 to 1.
+
+    The operation that a verb means is a term of its own, written with "+": "+generate".
+    """
+
+    __slots__ = ("word", "term", "forms", "operation", "share")
+
+    def __init__(self, word, term, operation=None):
+        self.word, self.term, self.operation = word, term, operation
+        self.forms = {term: 1.0}
+        self.share = LITTLE if term in DIRECTORY_STEMS or operation in ANY_OPERATION else 1.0
+
+
+DIRECTORY_STEMS = frozenset(map(stem, DIRECTORY_WORDS))
+LITTLE = 0.3
+# Words that begin another part of a request.
+CONNECTING = frozenset("additionally also then finally lastly furthermore moreover afterwards "
+                       "afterward next plus".split())
+# What follows is ruled out, to the end of the clause: after a comma or "but", or always.
+RULES_OUT = frozenset("not never no don't doesn't without except excluding".split())
+RULES_OUT_ALWAYS = frozenset("without except excluding".split())
+
+
+class Query:
+    """A query as it was understood: constraints, what it rules out, and clauses of concepts.
+
+    `known` holds the terms of a directory; with it, compound words are read as they are spelt there.
+    """
+
+    def __init__(self, text, known=frozenset()):
+        self.known = known
+        tokens = [token.replace("’", "'") for token in TOKEN.findall(text)]
+        words = [token.lower() for token in tokens]
+        reader = ConstraintReader(words)
+        self.constraints, self.phrases = reader.constraints, reader.phrases
+        self.clauses, self.ruled_out, self.length = [[]], [], 0
+        ruling, before = 0, None
+        for at, (token, word) in enumerate(zip(tokens, words)):
+            following = words[at + 1] if at + 1 < len(words) else ""
+            self.length += at not in reader.taken and word[0].isalnum()
+            if at in reader.taken:
+                before, ruling = None, 0
+            elif word in ENDINGS or word in CONNECTING or (word, following) == (",", "and"):
+                self.next_clause()
+                before, ruling = None, 0
+            elif word == "," or word == "(" or word == ")":
+                before, ruling = ",", 0
+            elif word in RULES_OUT_ALWAYS or (word, following) in (
+                    ("instead", "of"), ("rather", "than")) or (
+                    word in RULES_OUT and before in (",", "but", None, "and") and at):
+                ruling, before = 6, "to"
+            elif ruling and word != "but":
+                ruling -= 1
+                self.ruled_out += self.concepts(token, word, before)
+                before = word
+            else:
+                ruling = 0
+                self.clauses[-1] += self.concepts(token, word, before)
+                before = word
+        telling = [clause for clause in self.clauses
+                   if any(concept.share == 1 for concept in clause)]
+        self.clauses = telling or [clause for clause in self.clauses if clause]
+
+    def next_clause(self):
+        """Begin another clause, unless the present one is empty."""
+        if self.clauses[-1]:
+            self.clauses.append([])
+
+    def concepts(self, token, word, before):
+        """The concepts of one token: one for each part of a name, none for a function word."""
+        operation = operation_of(word, None if before == "," else before)
+        terms = terms_of(token)
+        if len(terms) == 3 and terms[2].startswith(terms[0]):
+            terms = terms[2:] if terms[2] in self.known else terms[:2]
+        elif len(terms) == 1 and terms[0] not in self.known:
+            terms = self.halves(word) or terms
+        return [Concept(word, term, operation) for term in terms]
+
+    def halves(self, word):
+        """The two known stems that an unknown word is made of, "webpage" for one; else None."""
+        for at in range(3, len(word) - 2):
+            halves = [word[:at], stem(word[at:])]
+            if halves[0] in self.known and halves[1] in self.known:
+                return halves
+        return None
+
+
+def relate(clause):
+    """None; gives the concepts of a clause the forms of related words and of their operations."""
+    related = thesaurus()
+    for concept in clause:
+        if not concept.operation or concept.term not in UNCLEAR_OPERATIONS:
+            for term, quality in related.words.get(concept.term, {}).items():
+                concept.forms.setdefault(term, quality)
+        if concept.operation:
+            concept.forms["+" + concept.operation] = SAME_OPERATION
+    own = {concept.term for concept in clause}
+    for concept in clause:
+        for term in own - {concept.term}:
+            concept.forms.pop(term, None)  # One word of a listing answers one concept.
+    for first, second in zip(clause, clause[1:]):
+        for term, quality in related.phrases.get((first.term, second.term), {}).items():
+            for concept in (first, second):
+                concept.forms[term] = max(PHRASE, concept.forms.get(term, 0))
+        for concept in (first, second):
+            concept.forms.setdefault(first.term + second.term, 1.0)
+
+
+PHRASE = 0.8
+# Words that share so many first letters, and differ by so few others, are taken for one family.
+FAMILY, FAMILY_LETTERS, FAMILY_ENDING = 0.7, 6, 5
+
+
+def needed_coverage(words):
+    """The share of a clause's weight that a listing must cover, by the number of the query's words.
+
+    Half of a terse request, in which every word counts; less of a long one, which says much
+    besides the capability. The words of constraints are not counted.
+    """
+    return max(0.05, min(0.5, 0.5 - 0.07 * (words - 6)))
+
+
+################ Reading a listing
+
+# Words behind which a listing denies what it says, until the clause ends.
+DENIERS = frozenset("""
+not no without never cannot can't doesn't don't isn't aren't won't neither nor excluding except
+unlike instead rather non
+""".split())
+# These end at a comma; the others go on through a list: "does not create, edit or merge".
+DENIES_TO_COMMA = frozenset("without no unlike instead excluding except rather non".split())
+# "not only", "no more", "not just", "no matter": nothing is denied.
+DENIES_NOTHING = frozenset("only just more matter longer limited problem need doubt".split())
+DENIAL_ENDS = frozenset("but however only".split())
+DENIAL_LENGTH = 12
+BREAK = 0
+
+
+class Vocabulary:
+    """Numbers for terms, and what each raw token becomes."""
+
+    def __init__(self):
+        self.numbers = {"": BREAK}
+        self.tokens = {}
+        # Tokens at which reading has to stop and think: marks, deniers, verbs that may be nouns.
+        self.special = {}
+
+    def number(self, term):
+        """The number of a term, a new one when it is new."""
+        return self.numbers.setdefault(term, len(self.numbers))
+
+    def learn(self, token):
+        """The numbers of a raw token's terms, with that of the operation that it always means."""
+        word = token.lower().replace("’", "'")
+        terms = terms_of(token)
+        operation = None
+        if word in DENIERS or token in ENDINGS or token == ",":
+            self.special[token] = word
+        elif len(terms) == 1:
+            operation = operation_of(word, "")
+            if operation is None and operation_of(word, None):
+                self.special[token] = word
+        else:
+            operation = operation_of(terms[0], None) if terms else None
+        if operation:
+            terms.append("+" + operation)
+        numbers = self.tokens[token] = tuple(map(self.number, terms))
+        return numbers
+
+    def read_name(self, text, stream, denied):
+        """None; reads a name, whose last word may be an operation: "Payment check"."""
+        start = len(stream)
+        self.read(text, stream, denied)
+        tokens = TOKEN.findall(text)
+        if len(tokens) > 1 and tokens[-2] not in FUNCTION_WORDS and len(stream) > start:
+            operation = operation_of(tokens[-1].lower(), None)
+            if operation and tokens[-1] in self.special:
+                stream.append(self.number("+" + operation))
+
+    def read(self, text, stream, denied, sentences=False, before=None):
+        """None; appends the numbers of a text to `stream`, and those it denies to `denied`.
+
+        With `sentences` a BREAK stands between sentences.
+        """
+        known, special = self.tokens, self.special
+        target, denying = stream, 0
+        for token in TOKEN.findall(text):
+            numbers = known.get(token)
+            if numbers is None:
+                numbers = self.learn(token)
+            if token in special:
+                word = special[token]
+                if token in ENDINGS:
+                    if sentences and stream and stream[-1] != BREAK:
+                        stream.append(BREAK)
+                    target, before, denying = stream, None, 0
+                    continue
+                if token == ",":
+                    if denying == 1:
+                        target, denying = stream, 0
+                    before = None
+                    continue
+                if word in DENIERS:
+                    target, denying = denied, (1 if word in DENIES_TO_COMMA else DENIAL_LENGTH)
+                    before = "not"
+                    continue
+                if before is None or before in BEFORE_VERB:
+                    numbers += (self.number("+" + operation_of(word, None)),)
+            if denying:
+                if (before == "not" and token in DENIES_NOTHING) or token in DENIAL_ENDS:
+                    target, denying = stream, 0
+                elif denying > 1:
+                    denying -= 1
+                    if denying == 1:
+                        target, denying = stream, 0
+            target.extend(numbers)
+            before = token
+
+
+################ The index
+
+# Field weights, and the length in terms at which a field counts at par.
+NAME_WEIGHT, NAME_LENGTH = 3.0, 3
+TAG_WEIGHT, TAG_LENGTH = 1.0, 5
+DESCRIPTION_WEIGHT, DESCRIPTION_LENGTH = 1.0, 12
+SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH = 1.2, 3
+SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH = 0.4, 12
+LENGTH_SHARE = 0.6
+SATURATION = 1.2
+# How many listings are looked at closely, and how many are returned at most.
+CLOSE_LOOKS = 120
+MOST_RESULTS = 100
+
+
+def add_terms(weights, numbers, weight, usual_length):
+    """None; adds a field's terms to `weights`, each less in a field longer than usual."""
+    weight /= 1 - LENGTH_SHARE + LENGTH_SHARE * len(numbers) / usual_length
+    for number in numbers:
+        weights[number] = weights.get(number, 0.0) + weight
+
+
+PHRASE_TIERS = ("card name", "skill name or description", "tag", "card description")
+
+
+def phrase_fields(listing):
+    """The text of each of PHRASE_TIERS without regard to case, its parts on lines of their own."""
+    card = listing.get("card")
+    card = card if isinstance(card, dict) else {}
+    skills = dicts_of(card.get("skills"))
+    return tuple("\n".join(parts).casefold() for parts in (
+        [text_of(card.get("name"))],
+        [text_of(skill.get(key)) for skill in skills for key in ("name", "description")],
+        [tag for owner in (listing, *skills) for tag in texts_of(owner.get("tags"))],
+        [text_of(card.get("description"))]))
+
+
+class CapabilityIndex:
+    """A directory, read once and searched many times.
+
+    `listings` is a list of listings in the form of the project's design, `now` an aware datetime:
+    the clock against which observations age. Neither is changed. Raises SearchError for a clock
+    without an offset or a listing that is no object, lacks an id or repeats one.
+    """
+
+    def __init__(self, listings, now):
+        if getattr(now, "tzinfo", None) is None:
+            raise SearchError(f"now: must be a datetime with an offset, not {now!r}")
+        self.now = now
+        self.listings = list(listings)
+        self.ids = checked_ids(self.listings)
+        self.facts = [Facts(listing, now) for listing in self.listings]
+        self.vocabulary = Vocabulary()
+        self.postings = []
+        self.streams = []
+        self.first_skill = array("I")
+        self.prose_length = array("I")
+        self.denied = {}
+        for place, listing in enumerate(self.listings):
+            self.read_listing(place, listing)
+        self.phrase_fields = None
+        self.families = {}
+        self.eligible_places = {}
+        self.listed = [listed_time(listing) for listing in self.listings]
+        # Among otherwise equal listings: signed first, newest first, lowest id first.
+        self.standing = [0] * len(self.listings)
+        for rank, place in enumerate(sorted(range(len(self.listings)), key=lambda place: (
+                not self.facts[place].signed, -self.listed[place], self.ids[place]))):
+            self.standing[place] = rank
+
+    def read_listing(self, place, listing):
+        """None; reads one listing into its stream and the postings of its terms."""
+        card = listing.get("card")
+        card = card if isinstance(card, dict) else {}
+        read, stream, denied = self.vocabulary.read, array("I"), []
+        weights = {}
+        self.vocabulary.read_name(text_of(card.get("name")), stream, denied)
+        add_terms(weights, stream, NAME_WEIGHT, NAME_LENGTH)
+        stream.append(BREAK)
+        start = len(stream)
+        for tag in texts_of(listing.get("tags")):
+            read(tag, stream, denied, before="")
+        add_terms(weights, stream[start:], TAG_WEIGHT, TAG_LENGTH)
+        stream.append(BREAK)
+        start = len(stream)
+        read(text_of(card.get("description")), stream, denied, sentences=True)
+        self.prose_length.append(len(stream) - start)
+        add_terms(weights, stream[start:], DESCRIPTION_WEIGHT, DESCRIPTION_LENGTH)
+        self.first_skill.append(stream.tolist().count(BREAK) + 1)
+        best = {}
+        for skill in dicts_of(card.get("skills")):
+            stream.append(BREAK)
+            start, skill_weights = len(stream), {}
+            self.vocabulary.read_name(text_of(skill.get("name")), stream, denied)
+            add_terms(skill_weights, stream[start:], SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH)
+            middle = len(stream)
+            read(text_of(skill.get("description")), stream, denied)
+            add_terms(skill_weights, stream[middle:], SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH)
+            middle = len(stream)
+            for tag in texts_of(skill.get("tags")):
+                read(tag, stream, denied, before="")
+            add_terms(skill_weights, stream[middle:], TAG_WEIGHT, TAG_LENGTH)
+            for number, weight in skill_weights.items():
+                if weight > best.get(number, 0.0):
+                    best[number] = weight
+        for number, weight in best.items():
+            weights[number] = weights.get(number, 0.0) + weight
+        self.streams.append(stream)
+        if denied:
+            self.denied[place] = frozenset(denied).difference(stream)
+        weights.pop(BREAK, None)
+        postings = self.postings
+        while len(postings) < len(self.vocabulary.numbers):
+            postings.append((array("I"), array("f")))
+        for number, weight in weights.items():
+            places, impacts = postings[number]
+            places.append(place)
+            impacts.append(weight / (SATURATION + weight))
+
+    def eligible(self, requirements):
+        """A bytes-like row with a 1 for each listing that satisfies every requirement."""
+        rows = []
+        for key, value in requirements.items():
+            name = (key, repr(value))
+            if name not in self.eligible_places:
+                holds = REQUIREMENTS[key][2]
+                self.eligible_places[name] = bytearray(
+                    holds(facts, value) for facts in self.facts)
+            rows.append(self.eligible_places[name])
+        if len(rows) < 2:
+            return rows[0] if rows else None
+        return bytearray(map(all, zip(*rows)))
+
+    # -- baseline
+
+    def baseline(self, query, requirements=None, limit=None):
+        """Ids of the listings that hold the whole query as one phrase, best field first.
+
+        The query, with its white space made single spaces and without regard to case, has to occur
+        in a card name, a skill name or description, a tag, or the card's description: the tiers
+        in this order. Inside a tier publishers rotate: each one's first, each one's second, ...,
+        where a publisher's own order, and the order inside a round, is signed first, newest first,
+        lowest id first. An empty query matches nothing.
+        """
+        requirements = checked_requirements(requirements)
+        most = checked_limit(limit)
+        phrase = " ".join(checked_query(query).split()).casefold()
+        allowed = self.eligible(requirements)
+        if self.phrase_fields is None:
+            self.phrase_fields = [phrase_fields(listing) for listing in self.listings]
+        tiers = [[] for _ in PHRASE_TIERS]
+        for place, fields in enumerate(self.phrase_fields if phrase else ()):
+            if allowed is None or allowed[place]:
+                for tier, text in enumerate(fields):
+                    if phrase in text:
+                        tiers[tier].append(place)
+                        break
+        return [self.ids[place] for tier in tiers for place in self.in_turn(tier)][:most]
+
+    def in_turn(self, places):
+        """The places with each publisher's first in front, then each one's second, and so on."""
+        turns, keyed = {}, []
+        for place in sorted(places, key=self.standing.__getitem__):
+            publisher = self.publisher(place)
+            turn = turns[publisher] = turns.get(publisher, 0) + 1
+            keyed.append((turn, self.standing[place], place))
+        return [place for _, _, place in sorted(keyed)]
+
+    # -- recommendation
+
+    def recommend(self, query, requirements=None, limit=None):
+        """Listings that declare the task, best first, with the reasons for each.
+
+        Returns {"interpretation": {...}, "items": [{"id", "score", "matched_skills",
+        "matched_terms", "reasons"}]}, at most `limit` items and never more than MOST_RESULTS.
+        `requirements` are explicit evidence filters; those that the query states in words are
+        added. Raises SearchError for a query that is no text or for bad requirements.
+        """
+        explicit = checked_requirements(requirements)
+        most = checked_limit(limit, MOST_RESULTS)
+        query = Query(checked_query(query), self.vocabulary.numbers)
+        allowed = self.allowed(query.constraints, explicit)
+        search = Search(self, query)
+        matches = self.in_order(search.matches(allowed))[:most]
+        return {"interpretation": search.interpretation(explicit),
+                "items": [search.item(match, explicit) for match in matches]}
+
+    def allowed(self, *requirements):
+        """A row with a 1 for each listing that satisfies all the requirements, or None for all."""
+        rows = [row for row in map(self.eligible, requirements) if row is not None]
+        if len(rows) < 2:
+            return rows[0] if rows else None
+        return bytearray(map(all, zip(*rows)))
+
+    def family(self, term):
+        """The terms of the directory that share a term's first FAMILY_LETTERS letters."""
+        if not self.families:
+            for other in self.vocabulary.numbers:
+                if len(other) >= FAMILY_LETTERS:
+                    self.families.setdefault(other[:FAMILY_LETTERS], []).append(other)
+        return [other for other in self.families.get(term[:FAMILY_LETTERS], ())
+                if max(len(term), len(other)) <= FAMILY_LETTERS + FAMILY_ENDING]
+
+    def in_order(self, matches):
+        """Matches by strength; comparable ones by evidence, then one of each publisher in turn."""
+        ordered, at = [], 0
+        while at < len(matches):
+            floor = matches[at].score * COMPARABLE
+            end = at
+            while end < len(matches) and matches[end].score >= floor:
+                end += 1
+            ordered += self.rotated(matches[at:end])
+            at = end
+        return ordered
+
+    def rotated(self, matches):
+        """Comparable matches by evidence; among equals one of each publisher, then the second..."""
+        seen = {}
+        keys = []
+        for match in sorted(matches, key=lambda m: (-m.score, self.standing[m.place])):
+            strength = self.facts[match.place].strength
+            turn = 0
+            for source in (self.publisher(match.place), self.body(match.place)):
+                if source:
+                    key = (strength, source)
+                    turn = max(turn, seen.get(key, 0))
+                    seen[key] = seen.get(key, 0) + 1
+            keys.append((-strength, turn, -match.score, self.standing[match.place], match))
+        return [entry[-1] for entry in sorted(keys, key=lambda entry: entry[:-1])]
+
+    def publisher(self, place):
+        """The publisher's name, "" when the listing names none."""
+        return text_of(self.listings[place].get("publisher"))
+
+    def body(self, place):
+        """What a listing declares below its name, as bytes: the same for copies under new names."""
+        stream = self.streams[place]
+        return stream[stream.index(BREAK):].tobytes() if len(stream) > 12 else b""
+
+
+# Matches within a tenth of the best of them are comparable.
+COMPARABLE = 0.9
+# A description longer than this, beside declared skills, mentions things in passing.
+PROSE_LENGTH = 30
+PROSE_OPERATION = 0.6
+# In a short request, a match that covers less than this share of what the best one covers is none.
+BESIDE_BEST = 0.65
+SHORT_REQUEST = 5
+# How the whole request counts beside its best clause, and what a clause keeps once it is served.
+WHOLE_SHARE, SERVED_SHARE = 0.5, 0.6
+# What a match keeps that is spread over several skills; whose skills state no operation or a near
+# one; and, in a request of several clauses, another one.
+SPREAD_SHARE = 0.7
+UNSTATED_SHARE = 0.85
+OTHER_SHARE = 0.5
+# An unknown word is as telling as the rarest known one, less what it may be: a name or a value.
+UNKNOWN_SHARE = 0.5
+# A term in more listings than this share is weighed only for listings that other terms find.
+COMMON_SHARE, COMMON_LEAST = 0.1, 5000
+
+
+class Match:
+    """How one listing answers a query: per clause its strength, and what was found where."""
+
+    __slots__ = ("place", "score", "whole", "strengths", "units", "concepts", "notes", "covered")
+
+    def __init__(self, place):
+        self.place, self.score, self.whole, self.covered = place, 0.0, 0.0, 0.0
+        self.strengths, self.units, self.concepts, self.notes = [], [], {}, []
+
+
+class Search:
+    """One query against one index."""
+
+    def __init__(self, index, query):
+        self.index, self.query = index, query
+        self.concepts = {}
+        self.clauses = []
+        for clause in query.clauses:
+            relate(clause)
+            for concept in clause:
+                self.add_family(concept)
+            terms = list(dict.fromkeys(concept.term for concept in clause))
+            for concept in clause:
+                self.concepts.setdefault(concept.term, concept)
+            self.clauses.append(terms)
+        self.weights = {term: self.weight(concept) for term, concept in self.concepts.items()}
+        self.values = {}
+        self.needed = needed_coverage(query.length)
+
+    def rarity(self, term):
+        """How telling a term is: ln(1 + (N - n + 0.5) / (n + 0.5)), as in BM25; None if unknown."""
+        number = self.index.vocabulary.numbers.get(term)
+        if number is None:
+            return None
+        found = len(self.index.postings[number][0]) if number < len(self.index.postings) else 0
+        if not found:
+            return None
+        return math.log(1 + (len(self.index.listings) - found + 0.5) / (found + 0.5))
+
+    def add_family(self, concept):
+        """None; gives an unknown word the known terms that begin as it does: "anomalous"."""
+        term = concept.term
+        if len(term) >= FAMILY_LETTERS and self.rarity(term) is None:
+            for other in self.index.family(term):
+                concept.forms.setdefault(other, FAMILY)
+
+    def weight(self, concept):
+        """How much of a clause a concept is, from the rarity of its word or of its forms."""
+        rarity = self.rarity(concept.term)
+        if concept.operation:
+            rarity = self.rarity("+" + concept.operation) or rarity
+        if rarity is None:
+            known = [value for value in map(self.rarity, concept.forms) if value is not None]
+            rarity = max(known) if known else (
+                UNKNOWN_SHARE * math.log(1 + (len(self.index.listings) + 0.5) / 1.5))
+        return rarity * concept.share
+
+    def find(self, concept):
+        """A dict from place to value for the listings with a form of the concept; the best counts."""
+        values = {}
+        own = self.rarity(concept.term)
+        common = max(COMMON_LEAST, COMMON_SHARE * len(self.index.listings))
+        later = []
+        for term, quality in concept.forms.items():
+            rarity = self.rarity(term)
+            if rarity is None:
+                continue
+            worth = quality * (rarity if own is None else min(own, rarity))
+            places, impacts = self.index.postings[self.index.vocabulary.numbers[term]]
+            if len(places) > common:
+                later.append((places, impacts, worth))
+                continue
+            for place, impact in zip(places, impacts):
+                value = worth * impact
+                if value > values.get(place, 0.0):
+                    values[place] = value
+        return values, later
+
+    def matches(self, allowed):
+        """Every Match among the allowed listings, strongest first."""
+        found = {term: self.find(concept) for term, concept in self.concepts.items()}
+        totals = {}
+        for values, _ in found.values():
+            for place, value in values.items():
+                totals[place] = totals.get(place, 0.0) + value
+        if not totals:
+            for _, later in found.values():
+                for places, impacts, worth in later:
+                    for place, impact in zip(places, impacts):
+                        totals[place] = totals.get(place, 0.0) + worth * impact
+        if allowed is not None:
+            totals = {place: value for place, value in totals.items() if allowed[place]}
+        places = strongest(totals, CLOSE_LOOKS)
+        for values, later in found.values():
+            for postings, impacts, worth in later:
+                for place in places:
+                    at = bisect_left(postings, place)
+                    if at < len(postings) and postings[at] == place:
+                        value = worth * impacts[at]
+                        if value > values.get(place, 0.0):
+                            values[place] = value
+        self.values = {term: values for term, (values, _) in found.items()}
+        self.prepare()
+        matches = [match for match in map(self.look, places) if match]
+        if len(self.clauses) == 1 and len(self.clauses[0]) <= SHORT_REQUEST and matches:
+            floor = BESIDE_BEST * max(match.covered for match in matches)
+            matches = [match for match in matches if match.covered >= floor]
+        return self.by_clauses(matches)
+
+    def prepare(self):
+        """None; looks up the numbers that a close look has to watch for."""
+        numbers = self.index.vocabulary.numbers
+        self.wanted = {}
+        for term, concept in self.concepts.items():
+            for form, quality in concept.forms.items():
+                if form in numbers:
+                    self.wanted.setdefault(numbers[form], []).append((term, credit(form, quality)))
+        self.operations = {numbers["+" + name]: name for name in OPERATION_NAMES
+                           if "+" + name in numbers}
+        self.ruled = {}
+        for concept in self.query.ruled_out:
+            if concept.term in self.concepts:
+                continue  # "text to speech, not speech to text": no word tells the two apart.
+            for form in (concept.term, "+" + (concept.operation or "")):
+                if form in numbers:
+                    self.ruled.setdefault(numbers[form], concept.term)
+        self.ruled_count = len(set(self.ruled.values()))
+        self.watched = {BREAK, *self.wanted, *self.operations, *self.ruled}
+
+    def units_of(self, place):
+        """The parts of a listing (name, tags, sentences, skills): (concepts, operations, ruled)."""
+        watched, wanted, operations = self.watched, self.wanted, self.operations
+        unit = ({}, set(), set())
+        units = [unit]
+        for number in self.index.streams[place]:
+            if number not in watched:
+                continue
+            if number == BREAK:
+                unit = ({}, set(), set())
+                units.append(unit)
+                continue
+            for term, earned in wanted.get(number, ()):
+                if earned > unit[0].get(term, 0.0):
+                    unit[0][term] = earned
+            if number in operations:
+                unit[1].add(operations[number])
+            if number in self.ruled:
+                unit[2].add(self.ruled[number])
+        return units
+
+    def prose_share(self, place, units):
+        """What a word is worth that stands only in the description: less in a long one."""
+        first = self.index.first_skill[place]
+        length = self.index.prose_length[place]
+        if len(units) <= first or length <= PROSE_LENGTH:
+            return 1.0
+        return max(0.3, PROSE_LENGTH / length)
+
+    def covered(self, clause, concepts):
+        """The weight that the concepts cover of a clause."""
+        weight = 0.0
+        for term in clause:
+            if term in concepts:
+                weight += self.weights[term] * concepts[term]
+        return weight
+
+    def look(self, place):
+        """The Match of a listing, or None when it is no result."""
+        match = Match(place)
+        units = self.units_of(place)
+        share = self.prose_share(place, units)
+        if share < 1:
+            for unit in units[2:self.index.first_skill[place]]:
+                for term in unit[0]:
+                    unit[0][term] *= share
+        if len(units) > self.index.first_skill[place]:
+            for unit in units[2:self.index.first_skill[place]]:
+                for term in unit[0]:
+                    if self.concepts[term].operation:
+                        unit[0][term] *= PROSE_OPERATION
+        context = dict(units[0][0])
+        for term, credit in units[1][0].items() if len(units) > 1 else ():
+            context[term] = max(credit, context.get(term, 0.0))
+        if self.ruled_count:
+            usable = [unit for unit in units if 2 * len(unit[2]) <= self.ruled_count]
+            if not any(unit[0] for unit in usable):
+                return None
+        else:
+            usable = units
+        everything = dict(context)
+        for unit in usable:
+            for term, credit in unit[0].items():
+                if credit > everything.get(term, 0.0):
+                    everything[term] = credit
+        match.concepts = everything
+        qualifies = False
+        factors = []
+        for clause in self.clauses:
+            covered = self.covered(clause, everything)
+            match.covered = max(match.covered, covered)
+            whole = 0.0
+            for term in clause:
+                whole += self.weights[term]
+            best, best_unit = 0.0, None
+            for at, unit in enumerate(units):
+                if unit[0] and (not self.ruled_count or 2 * len(unit[2]) <= self.ruled_count):
+                    together = dict(context)
+                    for term, credit in unit[0].items():
+                        if credit > together.get(term, 0.0):
+                            together[term] = credit
+                    weight = self.covered(clause, together)
+                    if weight > best and self.covered(clause, unit[0]) > 0:
+                        best, best_unit = weight, at
+            match.units.append(best_unit)
+            factor = 1.0
+            if covered:
+                factor = SPREAD_SHARE + (1 - SPREAD_SHARE) * best / covered
+            stated, note = self.stated(place, clause, units)
+            factor *= stated
+            if note:
+                match.notes.append(note)
+            value = 0.0
+            for term in clause:
+                value += self.values[term].get(place, 0.0)
+            match.strengths.append(value * factor)
+            factors.append(factor)
+            objects = [term for term in clause if not self.concepts[term].operation]
+            has_object = not objects or any(term in everything for term in objects)
+            if stated and has_object and whole and covered >= self.needed * whole:
+                qualifies = True
+        if not qualifies:
+            return None
+        for term, values in self.values.items():
+            match.whole += values.get(place, 0.0)
+        match.whole *= max(factors)
+        return match
+
+    def stated(self, place, clause, units):
+        """(share, note): what a match keeps for the operation that its skills declare.
+
+        1 for the one that is asked for; 0, so that the listing is no result, when everything that
+        has the right object declares another one.
+        """
+        asked = {self.concepts[term].operation for term in clause} - {None} - ANY_OPERATION
+        if not asked:
+            return 1.0, None
+        objects = [term for term in clause if not self.concepts[term].operation]
+        with_object = [unit for unit in units if any(term in unit[0] for term in objects)]
+        declared = set().union(*(unit[1] for unit in with_object or units))
+        if with_object and not any(unit[0] for unit in units[2:] if unit in with_object):
+            declared = set().union(*(unit[1] for unit in units))
+        if asked & declared:
+            return 1.0, None
+        name = sorted(asked)[0]
+        denied = self.index.denied.get(place, ())
+        if not declared and not any(self.index.vocabulary.numbers.get("+" + one) in denied
+                                    for one in asked):
+            return UNSTATED_SHARE, f"does not state the operation {name}"
+        if any(are_near(one, other) for one in asked for other in declared):
+            return UNSTATED_SHARE, f"declares an operation near {name}, not {name} itself"
+        if len(self.clauses) > 1 or len(clause) > 6:
+            return OTHER_SHARE, f"declares {', '.join(sorted(declared))}, not {name}"
+        return 0.0, None
+
+    def by_clauses(self, matches):
+        """Matches strongest first; a clause that is served counts less for those that follow."""
+        ordered = []
+        left = [1.0] * len(self.clauses)
+        rest = list(matches)
+        standing = self.index.standing
+        if len(left) < 2:
+            for match in rest:
+                match.score = round(WHOLE_SHARE * match.whole + match.strengths[0], 6)
+            return sorted(rest, key=lambda match: (-match.score, standing[match.place]))
+        while rest:
+            best = None
+            for match in rest:
+                most = 0.0
+                for at, strength in enumerate(match.strengths):
+                    if left[at] * strength > most:
+                        most = left[at] * strength
+                match.score = round(WHOLE_SHARE * match.whole + most, 6)
+                if best is None or (-match.score, standing[match.place]) < (
+                        -best.score, standing[best.place]):
+                    best = match
+            rest.remove(best)
+            ordered.append(best)
+            served = max(range(len(left)), key=lambda at: left[at] * best.strengths[at])
+            left[served] *= SERVED_SHARE
+            if len(ordered) == GREEDY_RESULTS:
+                return ordered + sorted(rest, key=lambda match: (-match.score,
+                                                                 standing[match.place]))
+        return ordered
+
+    def interpretation(self, explicit):
+        """How the query was read, as plain data."""
+        return {
+            "task_terms": [concept.word for concept in self.concepts.values()],
+            "operations": sorted({concept.operation for concept in self.concepts.values()}
+                                 - {None}),
+            "ruled_out": [concept.word for concept in self.query.ruled_out],
+            "constraints": dict(self.query.constraints),
+            "constraint_phrases": list(self.query.phrases),
+            "requirements": explicit,
+            "clauses": [[self.concepts[term].word for term in clause] for clause in self.clauses],
+            "needed_coverage": round(self.needed, 3),
+        }
+
+    def item(self, match, explicit):
+        """One result as plain data."""
+        index, place = self.index, match.place
+        card = index.listings[place].get("card") or {}
+        skills = dicts_of(card.get("skills"))
+        names = []
+        for unit in match.units:
+            if unit is not None and unit >= index.first_skill[place]:
+                name = text_of(skills[unit - index.first_skill[place]].get("name"))
+                if name and name not in names:
+                    names.append(name)
+        words = [concept.word for term, concept in self.concepts.items()
+                 if term in match.concepts]
+        reasons = [f"declares {', '.join(words)}"]
+        return {"id": index.ids[place], "score": match.score, "matched_skills": names,
+                "matched_terms": words, "reasons": reasons + match.notes}
+
+
+GREEDY_RESULTS = 20
+OPERATION_NAMES = sorted({*CLEAR_OPERATIONS.values(), *UNCLEAR_OPERATIONS.values()})
+
+
+def credit(form, quality):
+    """How much of a concept a form covers: an operation all of it, a distant relative a little."""
+    return 1.0 if form.startswith("+") else quality if quality < 0.5 else quality ** 0.5
+
+
+def strongest(totals, most):
+    """The places of the `most` highest values."""
+    if len(totals) <= most:
+        return sorted(totals)
+    from heapq import nlargest
+    floor = nlargest(most, totals.values())[-1]
+    return sorted(place for place, value in totals.items() if value >= floor)[:2 * most]
+
+
+def checked_query(query):
+    """The query; SearchError when it is no text."""
+    if not isinstance(query, str):
+        raise SearchError(f"query: must be text, not {query!r}")
+    return query
+
+
+def checked_limit(limit, most=None):
+    """The number of results to return, None for all; SearchError for a bad limit."""
+    if limit is not None and (type(limit) is not int or limit < 0):
+        raise SearchError(f"limit: must be a whole number from 0, not {limit!r}")
+    return most if limit is None else limit if most is None else min(limit, most)
+
+
+def checked_ids(listings):
+    """The ids in order; SearchError for a listing without one, a repeated one, or mixed kinds."""
+    ids = []
+    for place, listing in enumerate(listings):
+        if not isinstance(listing, dict):
+            raise SearchError(f"listings[{place}]: must be an object, not {listing!r}")
+        value = listing.get("id")
+        if not (type(value) is int or isinstance(value, str) and value):
+            raise SearchError(f"listings[{place}].id: must be an integer or a non-empty text, "
+                              f"not {value!r}")
+        if ids and type(value) is not type(ids[0]):
+            raise SearchError(f"listings[{place}].id: {value!r} is of another kind than {ids[0]!r}")
+        ids.append(value)
+    if len(set(ids)) < len(ids):
+        seen = set()
+        for place, value in enumerate(ids):
+            if value in seen:
+                raise SearchError(f"listings[{place}].id: repeats {value!r}")
+            seen.add(value)
+    return ids
+
+
+################ Files
+
+MOST_DEPTH = 100
+
+
+def read_json(path):
+    """The data of a JSON file; SearchError names the file and what is wrong with it.
+
+    UTF-8 without a byte order mark, no duplicate keys, no NaN or Infinity, no lone surrogates, at
+    most MOST_DEPTH levels.
+    """
+    import json
+
+    def unique(pairs):
+        data = dict(pairs)
+        if len(data) < len(pairs):
+            keys = [key for key, _ in pairs]
+            repeated = next(key for key in keys if keys.count(key) > 1)
+            raise SearchError(f"repeats the key {repeated!r} in one object")
+        return data
+
+    def finite(text):
+        number = float(text)
+        if not math.isfinite(number):
+            raise SearchError(f"holds the number {text}, which is not finite")
+        return number
+
+    def whole(text):
+        if len(text) > 40:
+            raise SearchError(f"holds a whole number of {len(text)} digits")
+        return int(text)
+
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+        if content.startswith(b"\xef\xbb\xbf"):
+            raise SearchError("starts with a byte order mark; save it as UTF-8 without one")
+        data = json.loads(content.decode("utf-8"), object_pairs_hook=unique, parse_float=finite,
+                          parse_int=whole, parse_constant=finite)
+        check_depth(data)
+        json.dumps(data, ensure_ascii=False).encode("utf-8")
+    except OSError as error:
+        raise SearchError(f"{visible(path)}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise SearchError(f"{visible(path)}: is not UTF-8 at byte {error.start}") from None
+    except UnicodeEncodeError:
+        raise SearchError(f"{visible(path)}: holds half of a surrogate pair") from None
+    except RecursionError:
+        raise SearchError(f"{visible(path)}: is nested more than {MOST_DEPTH} levels deep") from None
+    except SearchError as error:
+        raise SearchError(f"{visible(path)}: {error}") from None
+    except json.JSONDecodeError as error:
+        raise SearchError(f"{visible(path)}: line {error.lineno} column {error.colno}: "
+                          f"not JSON: {error.msg}") from None
+    return data
+
+
+def check_depth(data):
+    """None; SearchError for data nested more than MOST_DEPTH levels deep."""
+    level, depth = [data], 0
+    while level:
+        depth += 1
+        if depth > MOST_DEPTH:
+            raise SearchError(f"is nested more than {MOST_DEPTH} levels deep")
+        level = [inner for outer in level if isinstance(outer, (dict, list))
+                 for inner in (outer.values() if isinstance(outer, dict) else outer)
+                 if isinstance(inner, (dict, list))]
+
+
+def read_listings(path):
+    """(listings, clock or None) of a file with a list of listings or an object that holds one."""
+    data = read_json(path)
+    listings = data.get("listings") if isinstance(data, dict) else data
+    if not isinstance(listings, list):
+        raise SearchError(f"{visible(path)}: must be a list of listings, or an object with "
+                          '"listings"')
+    clock = data.get("clock", data.get("captured_at")) if isinstance(data, dict) else None
+    try:
+        checked_ids(listings)
+        return listings, None if clock is None else parse_time(clock)
+    except SearchError as error:
+        raise SearchError(f"{visible(path)}: {error}") from None
+
+
+def visible(text):
+    """The text with control, format and lone surrogate characters written as escapes."""
+    if text.isascii() and text.isprintable():
+        return text
+    import unicodedata
+    return "".join(
+        letter if unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+        else ascii(letter)[1:-1] for letter in text)
+
+
+################ Command
+
+def parse_requirement(text):
+    """(key, value) of KEY=VALUE as on the command line; lists have commas between their values."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise SearchError(f"--require: must be KEY=VALUE, not {text!r}")
+    if key == "exclude_auth":
+        value = [kind for kind in value.split(",") if kind]
+    elif value in ("true", "false"):
+        value = value == "true"
+    elif key.endswith("_hours"):
+        try:
+            value = float(value)
+        except ValueError:
+            pass
+    try:
+        checked_requirements({key: value})
+    except SearchError as error:
+        raise SearchError(f"--require: {error}") from None
+    return key, value
+
+
+def options_of(argv):
+    """The options of a command line."""
+    import argparse
+
+    class Parser(argparse.ArgumentParser):
+        def error(self, message):
+            raise SearchError(f"{message}; --help shows the usage")
+
+    parser = Parser(prog="capability_search.py", description=__doc__, allow_abbrev=False,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("query", nargs="?", help="the task, with its constraints in words")
+    parser.add_argument("--listings", metavar="FILE",
+                        help="listings to search (default: fixtures.json beside this file)")
+    parser.add_argument("--ranker", choices=("recommendation", "baseline"),
+                        default="recommendation", help="default: recommendation")
+    parser.add_argument("--require", metavar="KEY=VALUE", action="append", default=[],
+                        help="explicit filter; keys: " + ", ".join(REQUIREMENTS))
+    parser.add_argument("--limit", metavar="N", default="10", help="results to show (default: 10)")
+    parser.add_argument("--now", metavar="TIME",
+                        help="clock, ISO 8601 (default: the file's own, else the current time)")
+    parser.add_argument("--json", action="store_true", help="print JSON for a program")
+    parser.add_argument("--phrasings", action="store_true",
+                        help="print the table of constraint phrasings and leave")
+    parser.add_argument("--version", action="version",
+                        version=f"capability_search.py {RANKER_VERSION}")
+    options = parser.parse_args(argv)
+    if options.query is None and not options.phrasings:
+        parser.error("a query is needed")
+    if not options.limit.isascii() or not options.limit.isdigit():
+        parser.error(f"--limit must be a whole number from 0, not {options.limit!r}")
+    return options
+
+
+def phrasings_table():
+    """The table of phrasings in Markdown, as the README holds it."""
+    lines = ["| phrasing | NAME | requirement |", "|---|---|---|"]
+    for phrasing, names, requirement in phrasings():
+        stated = ", ".join(f"{key}: {json_text(value)}" for key, value in requirement.items())
+        lines.append(f"| {phrasing} | {' '.join(names.split())} | {stated} |")
+    return "\n".join(lines) + "\n"
+
+
+def json_text(value):
+    """A value as JSON on one line."""
+    import json
+    return json.dumps(value, ensure_ascii=False)
+
+
+def report(answer, listings):
+    """What a person reads: how the query was understood, then the results with their reasons."""
+    by_id = {listing["id"]: listing for listing in listings}
+    lines = []
+    interpretation = answer.get("interpretation")
+    if interpretation:
+        lines.append("task: " + (" ".join(interpretation["task_terms"]) or "(none)"))
+        if interpretation["operations"]:
+            lines.append("operation: " + ", ".join(interpretation["operations"]))
+        if interpretation["ruled_out"]:
+            lines.append("ruled out: " + " ".join(interpretation["ruled_out"]))
+        stated = {**interpretation["constraints"], **interpretation["requirements"]}
+        for key, value in stated.items():
+            lines.append(f"constraint: {key} = {json_text(value)}")
+    if not answer["items"]:
+        lines.append("no listing declares this")
+    for rank, item in enumerate(answer["items"], 1):
+        card = by_id[item["id"]].get("card")
+        name = text_of(card.get("name")) if isinstance(card, dict) else ""
+        lines += ["", f"{rank}. {name or '(no name)'}  [{item['id']}]"]
+        if item.get("matched_skills"):
+            lines.append("   skills: " + "; ".join(item["matched_skills"]))
+        lines += [f"   {reason}" for reason in item.get("reasons", ())]
+    return "\n".join(map(visible, lines)) + "\n"
+
+
+def run(options):
+    """The text that a command line asks for."""
+    import os
+    if options.phrasings:
+        return phrasings_table()
+    path = options.listings or os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                            "fixtures.json")
+    requirements = dict(map(parse_requirement, options.require))
+    listings, clock = read_listings(path)
+    if options.now is not None:
+        try:
+            clock = parse_time(options.now)
+        except SearchError as error:
+            raise SearchError(f"--now: {error}") from None
+    if clock is None:
+        from datetime import datetime, timezone
+        clock = datetime.now(timezone.utc)
+    try:
+        index = CapabilityIndex(listings, clock)
+    except SearchError as error:
+        raise SearchError(f"{visible(path)}: {error}") from None
+    if options.ranker == "baseline":
+        ids = index.baseline(options.query, requirements, int(options.limit))
+        answer = {"items": [{"id": value} for value in ids]}
+    else:
+        answer = index.recommend(options.query, requirements, int(options.limit))
+    if options.json:
+        import json
+        return json.dumps(answer, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return report(answer, listings)
+
+
+def main(argv=None):
+    """The exit status of a command line: 0, 2 or 130, as the manual above says."""
+    import os
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+        sys.stderr.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            sys.stdout.write(run(options_of(argv)))
+        finally:
+            sys.stdout.flush()
+        return 0
+    except SearchError as error:
+        for line in str(error).splitlines():
+            print(f"error: {visible(line)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except OSError as error:
+        # Only standard output is left; what it still holds must not be tried again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return 0
+        print(f"error: standard output: {error.strerror or error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
