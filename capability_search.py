@@ -74,8 +74,8 @@ look looking help assist assistance able know tell give let lets im ive id possi
 maybe perhaps provide interested
 """.split())
 SET_ASIDE = FUNCTION_WORDS | REQUEST_WORDS
-# What a directory lists; said of every listing, so it tells little.
-DIRECTORY_WORDS = frozenset("agent tool service assistant bot mcp a2a".split())
+# Stems of what a directory lists; said of every listing, so they tell little.
+DIRECTORY_WORDS = frozenset("agent tool servic assistant bot mcp a2a".split())
 
 VOWELS = frozenset("aeiouy")
 IRREGULAR = dict(pair.split(":") for pair in """
@@ -145,7 +145,7 @@ generate: generate generation generator create creation creator make maker produ
     ~construct ~author
 fill: fill filler populate ~complete ~completion
 extract: extract extraction extractor parse parser scrape scraper ocr ~read ~reading ~reader
-convert: convert converter conversion transform transformation transformer transcode ~export
+convert: convert converter conversion transform transformation transformer transcode ~turn ~export
     ~import
 transcribe: transcribe transcription transcriber ~caption ~dictation
 merge: merge merger concatenate combine ~join
@@ -341,6 +341,11 @@ def text_of(value):
     return value if isinstance(value, str) else ""
 
 
+def dict_of(value):
+    """The value when it is a dict, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
 def dicts_of(value):
     """The dicts in a list; none for anything else."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
@@ -386,12 +391,6 @@ def auth_alternatives(card):
     return (frozenset(),)
 
 
-def listed_time(listing):
-    """When a listing was listed, in seconds since 1970; before everything when it says nothing."""
-    value = listing.get("listed_at")
-    return -math.inf if value is None else parse_time(value).timestamp()
-
-
 FRESH_HOURS = 7 * 24
 
 
@@ -399,35 +398,55 @@ class Facts:
     """What a listing declares and what was observed of it, as the requirements ask for it."""
 
     __slots__ = ("alternatives", "signed", "transports", "streaming", "tls", "card_age",
-                 "protocol_age", "strength")
+                 "protocol_age", "listed", "evidence")
 
     def __init__(self, listing, now):
-        card = listing.get("card")
-        card = card if isinstance(card, dict) else {}
-        capabilities = card.get("capabilities")
-        observations = listing.get("observations")
-        observations = observations if isinstance(observations, dict) else {}
+        card = dict_of(listing.get("card"))
+        observations = dict_of(listing.get("observations"))
         self.alternatives = auth_alternatives(card)
         self.signed = bool(card.get("signatures"))
         self.transports = frozenset(
             text_of(interface.get("protocolBinding")).strip().casefold()
             for interface in dicts_of(card.get("supportedInterfaces")))
-        self.streaming = isinstance(capabilities, dict) and capabilities.get("streaming") is True
-        self.card_age = self.age(observations.get("card"), now)
-        self.protocol_age = self.age(observations.get("protocol"), now)
-        self.tls = self.age(observations.get("tls"), now) is not None
-        # Evidence among comparable matches: one point for each kind that is there.
-        self.strength = (self.signed + self.tls
-                         + (self.card_age is not None and self.card_age <= FRESH_HOURS)
-                         + (self.protocol_age is not None and self.protocol_age <= FRESH_HOURS))
+        self.streaming = dict_of(card.get("capabilities")).get("streaming") is True
+        ages = {kind: located(f"observations.{kind}.at", age_of, observations.get(kind), now)
+                for kind in ("card", "protocol", "tls")}
+        self.card_age, self.protocol_age = ages["card"], ages["protocol"]
+        self.tls = ages["tls"] is not None
+        # In seconds since 1970; a listing that does not say is older than all others.
+        self.listed = (-math.inf if listing.get("listed_at") is None else
+                       located("listed_at", parse_time, listing["listed_at"]).timestamp())
+        # What counts among comparable matches, a point each.
+        self.evidence = [name for name, holds in (
+            ("signed card", self.signed),
+            ("fresh card", self.card_age is not None and self.card_age <= FRESH_HOURS),
+            ("working TLS", self.tls),
+            ("answered lately", self.protocol_age is not None
+             and self.protocol_age <= FRESH_HOURS)) if holds]
 
-    @staticmethod
-    def age(observation, now):
-        """Hours since a successful observation; None for a failed, future or missing one."""
-        if not isinstance(observation, dict) or observation.get("ok") is not True:
-            return None
-        hours = (now - parse_time(observation.get("at"))).total_seconds() / 3600
-        return hours if hours >= 0 else None
+    def because(self, key):
+        """What the listing declares, or what was observed, on the subject of a requirement."""
+        if key in ("auth", "exclude_auth"):
+            ways = [" with ".join(sorted(way)) or "nothing" for way in self.alternatives]
+            return f"needs {' or '.join(ways)}"
+        if key == "transport":
+            return f"speaks {', '.join(sorted(self.transports)) or 'nothing it names'}"
+        if key == "signed":
+            return "the card is signed" if self.signed else "the card is not signed"
+        if key == "streaming":
+            return "declares streaming"
+        if key == "tls":
+            return "TLS was seen to work"
+        age = self.card_age if key == "card_max_age_hours" else self.protocol_age
+        return f"seen {age:.1f} hours before the clock"
+
+
+def age_of(observation, now):
+    """Hours since a successful observation; None for a failed, future or missing one."""
+    if not isinstance(observation, dict) or observation.get("ok") is not True:
+        return None
+    hours = (now - parse_time(observation.get("at"))).total_seconds() / 3600
+    return hours if hours >= 0 else None
 
 
 ################ Constraints in words
@@ -1215,43 +1234,62 @@ SAME_OPERATION = 0.6
 
 
 class Thesaurus:
-    """Related words by stem; `phrases` maps the stems of a phrase to related stems."""
+    """RELATED, ready to be asked: `words` and `phrases` map stems to the lines that hold them."""
 
     def __init__(self):
-        self.words, self.phrases = {}, {}
-        for line in RELATED.strip().splitlines():
-            if line.startswith("#"):
+        self.lines, self.words, self.phrases = [], {}, {}
+        for line in RELATED.split("\n"):
+            if not line or line.startswith("#"):
                 continue
             equal, _, kinds = line.partition(">")
-            equal = [tuple(map(stem, word.split("_"))) for word in equal.split()]
-            kinds = [tuple(map(stem, word.split("_"))) for word in kinds.split()]
-            for one in equal:
-                for other in equal:
-                    self.relate(one, other, EQUAL)
-                for kind in kinds:
-                    self.relate(one, kind, NARROWER)
-                    self.relate(kind, one, BROADER)
+            sides = [[tuple(map(stem, word.split("_"))) for word in side.split()]
+                     for side in (equal, kinds)]
+            for side, phrases_ in enumerate(sides):
+                for phrase in phrases_:
+                    table, key = ((self.words, phrase[0]) if len(phrase) == 1
+                                  else (self.phrases, phrase))
+                    table.setdefault(key, []).append((len(self.lines), side))
+            self.lines.append(sides)
 
-    def relate(self, one, other, weight):
-        """Note that whoever asks for `one` may mean `other`."""
-        if one == other or len(other) > 1:
-            return
-        table = (self.words.setdefault(one[0], {}) if len(one) == 1
-                 else self.phrases.setdefault(one, {}))
-        table[other[0]] = max(weight, table.get(other[0], 0))
+    def related(self, key, table):
+        """A dict from related stem to quality for a stem in `words` or a phrase in `phrases`."""
+        found = {}
+        for line, side in table.get(key, ()):
+            equal, kinds = self.lines[line]
+            for others, quality in (((equal, EQUAL), (kinds, NARROWER)) if side == 0
+                                    else ((equal, BROADER),)):
+                for other in others:
+                    if len(other) == 1 and other[0] != key:
+                        found[other[0]] = max(quality, found.get(other[0], 0.0))
+        return found
 
 
 THESAURUS = []
 
 
 def thesaurus():
-    """The one Thesaurus, read on first use: searching by phrase alone does not need it."""
+    """The one Thesaurus, read on first use: the baseline does not need it."""
     if not THESAURUS:
         THESAURUS.append(Thesaurus())
     return THESAURUS[0]
 
 
 ################ Reading a query
+
+# The weight in a clause of what a directory lists ("agent") and of operations that say little.
+LITTLE = 0.3
+# Words that begin another part of a request.
+CONNECTING = frozenset("additionally also then finally lastly furthermore moreover afterwards "
+                       "afterward next plus".split())
+# What follows is ruled out, to the end of the clause: always, or behind a comma or "but".
+RULES_OUT_ALWAYS = frozenset("without except excluding".split())
+RULES_OUT = frozenset("not never no don't doesn't".split()) | RULES_OUT_ALWAYS
+RULED_OUT_LENGTH = 6
+# Quality of the word that a phrase stands for, as "study cards" for "flashcard".
+PHRASE = 0.8
+# Words that share so many first letters, and differ by so few others, are taken for one family.
+FAMILY, FAMILY_LETTERS, FAMILY_ENDING = 0.7, 6, 5
+
 
 class Concept:
     """One thing a query asks for: `forms` maps the terms that stand for it to their quality, 0 to 1.
@@ -1264,67 +1302,62 @@ class Concept:
     def __init__(self, word, term, operation=None):
         self.word, self.term, self.operation = word, term, operation
         self.forms = {term: 1.0}
-        self.share = LITTLE if term in DIRECTORY_STEMS or operation in ANY_OPERATION else 1.0
-
-
-DIRECTORY_STEMS = frozenset(map(stem, DIRECTORY_WORDS))
-LITTLE = 0.3
-# Words that begin another part of a request.
-CONNECTING = frozenset("additionally also then finally lastly furthermore moreover afterwards "
-                       "afterward next plus".split())
-# What follows is ruled out, to the end of the clause: after a comma or "but", or always.
-RULES_OUT = frozenset("not never no don't doesn't without except excluding".split())
-RULES_OUT_ALWAYS = frozenset("without except excluding".split())
+        self.share = LITTLE if term in DIRECTORY_WORDS or operation in ANY_OPERATION else 1.0
 
 
 class Query:
-    """A query as it was understood: constraints, what it rules out, and clauses of concepts.
+    """A query as it was understood.
 
-    `known` holds the terms of a directory; with it, compound words are read as they are spelt there.
+    `constraints` are the requirements stated in words and `phrases` the words that state them,
+    `clauses` lists of Concepts, `ruled_out` Concepts, `directions` pairs of terms (from, to), and
+    `length` the number of words outside constraints. `known` holds the terms of a directory; with
+    it, compound words are read as they are spelt there.
     """
 
     def __init__(self, text, known=frozenset()):
         self.known = known
         tokens = [token.replace("’", "'") for token in TOKEN.findall(text)]
-        words = [token.lower() for token in tokens]
+        words = self.words = [token.lower() for token in tokens]
         reader = ConstraintReader(words)
         self.constraints, self.phrases = reader.constraints, reader.phrases
-        self.clauses, self.ruled_out, self.length = [[]], [], 0
+        self.clauses, self.ruled_out, self.directions, self.length = [[]], [], [], 0
         ruling, before = 0, None
         for at, (token, word) in enumerate(zip(tokens, words)):
             following = words[at + 1] if at + 1 < len(words) else ""
-            self.length += at not in reader.taken and word[0].isalnum()
             if at in reader.taken:
                 before, ruling = None, 0
-            elif word in ENDINGS or word in CONNECTING or (word, following) == (",", "and"):
-                self.next_clause()
+                continue
+            self.length += word[0].isalnum()
+            if word in ENDINGS or word in CONNECTING or (word, following) == (",", "and"):
+                if self.clauses[-1]:
+                    self.clauses.append([])
                 before, ruling = None, 0
-            elif word == "," or word == "(" or word == ")":
+            elif word in ",()":
                 before, ruling = ",", 0
             elif word in RULES_OUT_ALWAYS or (word, following) in (
                     ("instead", "of"), ("rather", "than")) or (
-                    word in RULES_OUT and before in (",", "but", None, "and") and at):
-                ruling, before = 6, "to"
+                    word in RULES_OUT and at and before in (None, ",", "but", "and")):
+                before, ruling = "to", RULED_OUT_LENGTH
             elif ruling and word != "but":
                 ruling -= 1
-                self.ruled_out += self.concepts(token, word, before)
+                self.ruled_out += self.concepts(at, token, before)
                 before = word
             else:
                 ruling = 0
-                self.clauses[-1] += self.concepts(token, word, before)
+                self.clauses[-1] += self.concepts(at, token, before)
                 before = word
-        telling = [clause for clause in self.clauses
-                   if any(concept.share == 1 for concept in clause)]
-        self.clauses = telling or [clause for clause in self.clauses if clause]
+        self.read_directions()
+        clauses = [clause for clause in self.clauses if clause]
+        # "Only agents" beside a task is no task.
+        self.clauses = [clause for clause in clauses if any(
+            concept.term not in DIRECTORY_WORDS for concept in clause)] or clauses
 
-    def next_clause(self):
-        """Begin another clause, unless the present one is empty."""
-        if self.clauses[-1]:
-            self.clauses.append([])
-
-    def concepts(self, token, word, before):
+    def concepts(self, at, token, before):
         """The concepts of one token: one for each part of a name, none for a function word."""
+        word = self.words[at]
         operation = operation_of(word, None if before == "," else before)
+        if word == "turn" and "into" not in self.words[at:]:
+            operation = None  # "turn the lights off" converts nothing.
         terms = terms_of(token)
         if len(terms) == 3 and terms[2].startswith(terms[0]):
             terms = terms[2:] if terms[2] in self.known else terms[:2]
@@ -1333,38 +1366,46 @@ class Query:
         return [Concept(word, term, operation) for term in terms]
 
     def halves(self, word):
-        """The two known stems that an unknown word is made of, "webpage" for one; else None."""
+        """The two known stems that an unknown word is made of, as in "webpage"; else None."""
         for at in range(3, len(word) - 2):
-            halves = [word[:at], stem(word[at:])]
-            if halves[0] in self.known and halves[1] in self.known:
-                return halves
+            first, second = word[:at], stem(word[at:])
+            if first in self.known and second in self.known:
+                return [first, second]
         return None
 
+    def read_directions(self):
+        """None; notes pairs of terms with "to" or "into" between them: (markdown, pdf)."""
+        terms = [terms_of(word)[-1:] for word in self.words]
+        for at, word in enumerate(self.words):
+            if word in ("to", "into") and at:
+                after = [term for found in terms[at + 1:at + 4] for term in found]
+                for found in terms[max(0, at - 2):at]:
+                    self.directions += [(term, after[0]) for term in found if after]
 
-def relate(clause):
-    """None; gives the concepts of a clause the forms of related words and of their operations."""
+
+def relate(clause, family):
+    """None; gives the concepts of a clause further forms: operations, related and joined words.
+
+    `family(term)` gives the directory's terms that begin as an unknown term does.
+    """
     related = thesaurus()
-    for concept in clause:
-        if not concept.operation or concept.term not in UNCLEAR_OPERATIONS:
-            for term, quality in related.words.get(concept.term, {}).items():
-                concept.forms.setdefault(term, quality)
-        if concept.operation:
-            concept.forms["+" + concept.operation] = SAME_OPERATION
     own = {concept.term for concept in clause}
     for concept in clause:
+        forms = concept.forms
+        if not concept.operation or concept.term not in UNCLEAR_OPERATIONS:
+            forms.update(related.related(concept.term, related.words))
+        for term in family(concept.term):
+            forms.setdefault(term, FAMILY)
         for term in own - {concept.term}:
-            concept.forms.pop(term, None)  # One word of a listing answers one concept.
+            forms.pop(term, None)  # One word of a listing answers one concept.
+        if concept.operation:
+            forms["+" + concept.operation] = SAME_OPERATION
     for first, second in zip(clause, clause[1:]):
-        for term, quality in related.phrases.get((first.term, second.term), {}).items():
-            for concept in (first, second):
-                concept.forms[term] = max(PHRASE, concept.forms.get(term, 0))
+        phrase = related.related((first.term, second.term), related.phrases)
         for concept in (first, second):
             concept.forms.setdefault(first.term + second.term, 1.0)
-
-
-PHRASE = 0.8
-# Words that share so many first letters, and differ by so few others, are taken for one family.
-FAMILY, FAMILY_LETTERS, FAMILY_ENDING = 0.7, 6, 5
+            for term in phrase:
+                concept.forms[term] = max(PHRASE, concept.forms.get(term, 0.0))
 
 
 def needed_coverage(words):
@@ -1378,17 +1419,18 @@ def needed_coverage(words):
 
 ################ Reading a listing
 
-# Words behind which a listing denies what it says, until the clause ends.
+# Behind these words a listing denies what it says, to the end of the sentence or at most so far.
 DENIERS = frozenset("""
 not no without never cannot can't doesn't don't isn't aren't won't neither nor excluding except
 unlike instead rather non
 """.split())
-# These end at a comma; the others go on through a list: "does not create, edit or merge".
+DENIAL_LENGTH = 12
+# Behind these only to the comma; the others go on through a list: "does not create, edit or merge".
 DENIES_TO_COMMA = frozenset("without no unlike instead excluding except rather non".split())
 # "not only", "no more", "not just", "no matter": nothing is denied.
 DENIES_NOTHING = frozenset("only just more matter longer limited problem need doubt".split())
 DENIAL_ENDS = frozenset("but however only".split())
-DENIAL_LENGTH = 12
+# In a stream of term numbers: the end of a part of the listing.
 BREAK = 0
 
 
@@ -1398,7 +1440,8 @@ class Vocabulary:
     def __init__(self):
         self.numbers = {"": BREAK}
         self.tokens = {}
-        # Tokens at which reading has to stop and think: marks, deniers, verbs that may be nouns.
+        # Tokens at which reading has to stop and think, as lower-case words: marks, deniers, and
+        # words that are operations only where a verb stands.
         self.special = {}
 
     def number(self, term):
@@ -1409,19 +1452,17 @@ class Vocabulary:
         """The numbers of a raw token's terms, with that of the operation that it always means."""
         word = token.lower().replace("’", "'")
         terms = terms_of(token)
-        operation = None
         if word in DENIERS or token in ENDINGS or token == ",":
             self.special[token] = word
-        elif len(terms) == 1:
-            operation = operation_of(word, "")
-            if operation is None and operation_of(word, None):
-                self.special[token] = word
-        else:
-            operation = operation_of(terms[0], None) if terms else None
+            return ()
+        operation = terms and (operation_of(word, "") if len(terms) == 1
+                               else CLEAR_OPERATIONS.get(terms[0]) or
+                               UNCLEAR_OPERATIONS.get(terms[0]))
         if operation:
             terms.append("+" + operation)
-        numbers = self.tokens[token] = tuple(map(self.number, terms))
-        return numbers
+        elif len(terms) == 1 and terms[0] in UNCLEAR_OPERATIONS:
+            self.special[token] = word
+        return tuple(map(self.number, terms))
 
     def read_name(self, text, stream, denied):
         """None; reads a name, whose last word may be an operation: "Payment check"."""
@@ -1429,53 +1470,54 @@ class Vocabulary:
         self.read(text, stream, denied)
         tokens = TOKEN.findall(text)
         if len(tokens) > 1 and tokens[-2] not in FUNCTION_WORDS and len(stream) > start:
-            operation = operation_of(tokens[-1].lower(), None)
-            if operation and tokens[-1] in self.special:
+            operation = UNCLEAR_OPERATIONS.get(stem(tokens[-1].lower()))
+            if operation:
                 stream.append(self.number("+" + operation))
 
-    def read(self, text, stream, denied, sentences=False, before=None):
-        """None; appends the numbers of a text to `stream`, and those it denies to `denied`.
+    def read(self, text, stream, denied, before=None, sentences=False):
+        """None; appends the numbers of a text to `stream`, and those that it denies to `denied`.
 
-        With `sentences` a BREAK stands between sentences.
+        `before` is "" where no verb can start the text; with `sentences` a BREAK ends each.
         """
         known, special = self.tokens, self.special
         target, denying = stream, 0
         for token in TOKEN.findall(text):
             numbers = known.get(token)
             if numbers is None:
-                numbers = self.learn(token)
+                numbers = known[token] = self.learn(token)
             if token in special:
                 word = special[token]
                 if token in ENDINGS:
+                    target, denying, before = stream, 0, None
                     if sentences and stream and stream[-1] != BREAK:
                         stream.append(BREAK)
-                    target, before, denying = stream, None, 0
-                    continue
-                if token == ",":
-                    if denying == 1:
-                        target, denying = stream, 0
+                elif token == ",":
                     before = None
-                    continue
-                if word in DENIERS:
-                    target, denying = denied, (1 if word in DENIES_TO_COMMA else DENIAL_LENGTH)
-                    before = "not"
-                    continue
-                if before is None or before in BEFORE_VERB:
-                    numbers += (self.number("+" + operation_of(word, None)),)
-            if denying:
-                if (before == "not" and token in DENIES_NOTHING) or token in DENIAL_ENDS:
-                    target, denying = stream, 0
-                elif denying > 1:
-                    denying -= 1
-                    if denying == 1:
+                    if denying and to_comma:
                         target, denying = stream, 0
-            target.extend(numbers)
+                elif word in DENIERS:
+                    target, denying, before = denied, DENIAL_LENGTH, "not"
+                    to_comma = word in DENIES_TO_COMMA
+                else:
+                    target += numbers
+                    if before is None or before in BEFORE_VERB:
+                        target.append(self.numbers.get("+" + UNCLEAR_OPERATIONS[stem(word)])
+                                      or self.number("+" + UNCLEAR_OPERATIONS[stem(word)]))
+                    before = token
+                continue
+            if denying:
+                denying -= 1
+                if not denying or token in DENIAL_ENDS or (
+                        before == "not" and token in DENIES_NOTHING):
+                    target, denying = stream, 0
+            target += numbers
             before = token
 
 
 ################ The index
 
-# Field weights, and the length in terms at which a field counts at par.
+# Field weights, and the number of terms at which a field counts at par; LENGTH_SHARE of a weight
+# shrinks with the field's length (the b of BM25F), SATURATION is its k1.
 NAME_WEIGHT, NAME_LENGTH = 3.0, 3
 TAG_WEIGHT, TAG_LENGTH = 1.0, 5
 DESCRIPTION_WEIGHT, DESCRIPTION_LENGTH = 1.0, 12
@@ -1483,9 +1525,6 @@ SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH = 1.2, 3
 SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH = 0.4, 12
 LENGTH_SHARE = 0.6
 SATURATION = 1.2
-# How many listings are looked at closely, and how many are returned at most.
-CLOSE_LOOKS = 120
-MOST_RESULTS = 100
 
 
 def add_terms(weights, numbers, weight, usual_length):
@@ -1500,8 +1539,7 @@ PHRASE_TIERS = ("card name", "skill name or description", "tag", "card descripti
 
 def phrase_fields(listing):
     """The text of each of PHRASE_TIERS without regard to case, its parts on lines of their own."""
-    card = listing.get("card")
-    card = card if isinstance(card, dict) else {}
+    card = dict_of(listing.get("card"))
     skills = dicts_of(card.get("skills"))
     return tuple("\n".join(parts).casefold() for parts in (
         [text_of(card.get("name"))],
@@ -1513,98 +1551,126 @@ def phrase_fields(listing):
 class CapabilityIndex:
     """A directory, read once and searched many times.
 
-    `listings` is a list of listings in the form of the project's design, `now` an aware datetime:
-    the clock against which observations age. Neither is changed. Raises SearchError for a clock
-    without an offset or a listing that is no object, lacks an id or repeats one.
+    `listings` is a list of listings, dicts in the form that the README describes, and `now` an
+    aware datetime: the clock against which observations age. Neither is changed. Raises SearchError
+    for a clock without an offset, and for a listing that is no dict or whose id is missing,
+    repeated or of another kind than the first.
     """
 
     def __init__(self, listings, now):
         if getattr(now, "tzinfo", None) is None:
             raise SearchError(f"now: must be a datetime with an offset, not {now!r}")
-        self.now = now
         self.listings = list(listings)
         self.ids = checked_ids(self.listings)
-        self.facts = [Facts(listing, now) for listing in self.listings]
+        self.facts = [located(f"listings[{place}]", Facts, listing, now)
+                      for place, listing in enumerate(self.listings)]
         self.vocabulary = Vocabulary()
+        # By term number: the places of the listings that hold the term, and its impact there.
         self.postings = []
-        self.streams = []
-        self.first_skill = array("I")
-        self.prose_length = array("I")
+        # By place: the term numbers in reading order with a BREAK behind the name, the tags, each
+        # sentence and each skill; which of these parts is the first skill; how many terms the
+        # description has; and, where there are any, the terms that are only denied.
+        self.streams, self.first_skill, self.prose_length = [], array("I"), array("I")
         self.denied = {}
         for place, listing in enumerate(self.listings):
             self.read_listing(place, listing)
-        self.phrase_fields = None
-        self.families = {}
-        self.eligible_places = {}
-        self.listed = [listed_time(listing) for listing in self.listings]
         # Among otherwise equal listings: signed first, newest first, lowest id first.
         self.standing = [0] * len(self.listings)
         for rank, place in enumerate(sorted(range(len(self.listings)), key=lambda place: (
-                not self.facts[place].signed, -self.listed[place], self.ids[place]))):
+                not self.facts[place].signed, -self.facts[place].listed, self.ids[place]))):
             self.standing[place] = rank
+        # Made when first needed: texts for the baseline, first letters, rows of eligible listings.
+        self.phrase_fields, self.families, self.eligible_rows = None, None, {}
 
     def read_listing(self, place, listing):
-        """None; reads one listing into its stream and the postings of its terms."""
-        card = listing.get("card")
-        card = card if isinstance(card, dict) else {}
-        read, stream, denied = self.vocabulary.read, array("I"), []
-        weights = {}
-        self.vocabulary.read_name(text_of(card.get("name")), stream, denied)
+        """None; reads one listing into its stream and into the postings of its terms."""
+        card = dict_of(listing.get("card"))
+        vocabulary, stream, denied, weights = self.vocabulary, [], [], {}
+        vocabulary.read_name(text_of(card.get("name")), stream, denied)
         add_terms(weights, stream, NAME_WEIGHT, NAME_LENGTH)
         stream.append(BREAK)
         start = len(stream)
         for tag in texts_of(listing.get("tags")):
-            read(tag, stream, denied, before="")
+            vocabulary.read(tag, stream, denied, before="")
         add_terms(weights, stream[start:], TAG_WEIGHT, TAG_LENGTH)
         stream.append(BREAK)
         start = len(stream)
-        read(text_of(card.get("description")), stream, denied, sentences=True)
-        self.prose_length.append(len(stream) - start)
+        vocabulary.read(text_of(card.get("description")), stream, denied, sentences=True)
+        if stream[-1] != BREAK:
+            stream.append(BREAK)
         add_terms(weights, stream[start:], DESCRIPTION_WEIGHT, DESCRIPTION_LENGTH)
-        self.first_skill.append(stream.tolist().count(BREAK) + 1)
+        self.prose_length.append(len(stream) - start)
+        self.first_skill.append(stream.count(BREAK))
         best = {}
         for skill in dicts_of(card.get("skills")):
+            self.read_skill(skill, stream, denied, best)
             stream.append(BREAK)
-            start, skill_weights = len(stream), {}
-            self.vocabulary.read_name(text_of(skill.get("name")), stream, denied)
-            add_terms(skill_weights, stream[start:], SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH)
-            middle = len(stream)
-            read(text_of(skill.get("description")), stream, denied)
-            add_terms(skill_weights, stream[middle:], SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH)
-            middle = len(stream)
-            for tag in texts_of(skill.get("tags")):
-                read(tag, stream, denied, before="")
-            add_terms(skill_weights, stream[middle:], TAG_WEIGHT, TAG_LENGTH)
-            for number, weight in skill_weights.items():
-                if weight > best.get(number, 0.0):
-                    best[number] = weight
         for number, weight in best.items():
             weights[number] = weights.get(number, 0.0) + weight
-        self.streams.append(stream)
+        self.streams.append(tuple(stream))
         if denied:
             self.denied[place] = frozenset(denied).difference(stream)
         weights.pop(BREAK, None)
         postings = self.postings
-        while len(postings) < len(self.vocabulary.numbers):
+        for _ in range(len(vocabulary.numbers) - len(postings)):
             postings.append((array("I"), array("f")))
         for number, weight in weights.items():
             places, impacts = postings[number]
             places.append(place)
             impacts.append(weight / (SATURATION + weight))
 
-    def eligible(self, requirements):
-        """A bytes-like row with a 1 for each listing that satisfies every requirement."""
+    def read_skill(self, skill, stream, denied, best):
+        """None; reads a skill, and raises the terms' weights in `best` to what it gives them.
+
+        Of many skills the best counts, not their sum, so that a long list earns nothing.
+        """
+        read, weights = self.vocabulary.read, {}
+        start = len(stream)
+        self.vocabulary.read_name(text_of(skill.get("name")), stream, denied)
+        add_terms(weights, stream[start:], SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH)
+        start = len(stream)
+        read(text_of(skill.get("description")), stream, denied)
+        add_terms(weights, stream[start:], SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH)
+        tags = texts_of(skill.get("tags"))
+        if tags:
+            start = len(stream)
+            for tag in tags:
+                read(tag, stream, denied, before="")
+            add_terms(weights, stream[start:], TAG_WEIGHT, TAG_LENGTH)
+        for number, weight in weights.items():
+            if weight > best.get(number, 0.0):
+                best[number] = weight
+
+    def eligible(self, *requirements):
+        """A row with a 1 for each listing that satisfies all the requirements; None for all."""
         rows = []
-        for key, value in requirements.items():
+        for key, value in [item for part in requirements for item in part.items()]:
             name = (key, repr(value))
-            if name not in self.eligible_places:
+            if name not in self.eligible_rows:
+                if len(self.eligible_rows) >= MOST_ROWS:
+                    self.eligible_rows.clear()
                 holds = REQUIREMENTS[key][2]
-                self.eligible_places[name] = bytearray(
-                    holds(facts, value) for facts in self.facts)
-            rows.append(self.eligible_places[name])
+                self.eligible_rows[name] = bytes(bool(holds(facts, value)) for facts in self.facts)
+            rows.append(self.eligible_rows[name])
         if len(rows) < 2:
             return rows[0] if rows else None
-        return bytearray(map(all, zip(*rows)))
+        return bytes(map(all, zip(*rows)))
+
+    def family(self, term):
+        """The known terms that share an unknown term's first letters; none for a known term."""
+        if len(term) < FAMILY_LETTERS or term in self.vocabulary.numbers:
+            return []
+        if self.families is None:
+            self.families = {}
+            for other in self.vocabulary.numbers:
+                if len(other) >= FAMILY_LETTERS:
+                    self.families.setdefault(other[:FAMILY_LETTERS], []).append(other)
+        return [other for other in self.families.get(term[:FAMILY_LETTERS], ())
+                if max(len(term), len(other)) <= FAMILY_LETTERS + FAMILY_ENDING]
+
+    def publisher(self, place):
+        """The publisher's name, "" when the listing names none."""
+        return text_of(self.listings[place].get("publisher"))
 
     # -- baseline
 
@@ -1615,7 +1681,7 @@ class CapabilityIndex:
         in a card name, a skill name or description, a tag, or the card's description: the tiers
         in this order. Inside a tier publishers rotate: each one's first, each one's second, ...,
         where a publisher's own order, and the order inside a round, is signed first, newest first,
-        lowest id first. An empty query matches nothing.
+        lowest id first. An empty query matches nothing. Raises SearchError for bad arguments.
         """
         requirements = checked_requirements(requirements)
         most = checked_limit(limit)
@@ -1626,9 +1692,9 @@ class CapabilityIndex:
         tiers = [[] for _ in PHRASE_TIERS]
         for place, fields in enumerate(self.phrase_fields if phrase else ()):
             if allowed is None or allowed[place]:
-                for tier, text in enumerate(fields):
+                for tier, text in zip(tiers, fields):
                     if phrase in text:
-                        tiers[tier].append(place)
+                        tier.append(place)
                         break
         return [self.ids[place] for tier in tiers for place in self.in_turn(tier)][:most]
 
@@ -1647,250 +1713,255 @@ class CapabilityIndex:
         """Listings that declare the task, best first, with the reasons for each.
 
         Returns {"interpretation": {...}, "items": [{"id", "score", "matched_skills",
-        "matched_terms", "reasons"}]}, at most `limit` items and never more than MOST_RESULTS.
+        "matched_terms", "reasons"}, ...]}: at most `limit` items, and never more than CLOSE_LOOKS.
         `requirements` are explicit evidence filters; those that the query states in words are
-        added. Raises SearchError for a query that is no text or for bad requirements.
+        added. Raises SearchError for bad arguments.
         """
         explicit = checked_requirements(requirements)
-        most = checked_limit(limit, MOST_RESULTS)
-        query = Query(checked_query(query), self.vocabulary.numbers)
-        allowed = self.allowed(query.constraints, explicit)
-        search = Search(self, query)
-        matches = self.in_order(search.matches(allowed))[:most]
-        return {"interpretation": search.interpretation(explicit),
-                "items": [search.item(match, explicit) for match in matches]}
-
-    def allowed(self, *requirements):
-        """A row with a 1 for each listing that satisfies all the requirements, or None for all."""
-        rows = [row for row in map(self.eligible, requirements) if row is not None]
-        if len(rows) < 2:
-            return rows[0] if rows else None
-        return bytearray(map(all, zip(*rows)))
-
-    def family(self, term):
-        """The terms of the directory that share a term's first FAMILY_LETTERS letters."""
-        if not self.families:
-            for other in self.vocabulary.numbers:
-                if len(other) >= FAMILY_LETTERS:
-                    self.families.setdefault(other[:FAMILY_LETTERS], []).append(other)
-        return [other for other in self.families.get(term[:FAMILY_LETTERS], ())
-                if max(len(term), len(other)) <= FAMILY_LETTERS + FAMILY_ENDING]
-
-    def in_order(self, matches):
-        """Matches by strength; comparable ones by evidence, then one of each publisher in turn."""
-        ordered, at = [], 0
-        while at < len(matches):
-            floor = matches[at].score * COMPARABLE
-            end = at
-            while end < len(matches) and matches[end].score >= floor:
-                end += 1
-            ordered += self.rotated(matches[at:end])
-            at = end
-        return ordered
-
-    def rotated(self, matches):
-        """Comparable matches by evidence; among equals one of each publisher, then the second..."""
-        seen = {}
-        keys = []
-        for match in sorted(matches, key=lambda m: (-m.score, self.standing[m.place])):
-            strength = self.facts[match.place].strength
-            turn = 0
-            for source in (self.publisher(match.place), self.body(match.place)):
-                if source:
-                    key = (strength, source)
-                    turn = max(turn, seen.get(key, 0))
-                    seen[key] = seen.get(key, 0) + 1
-            keys.append((-strength, turn, -match.score, self.standing[match.place], match))
-        return [entry[-1] for entry in sorted(keys, key=lambda entry: entry[:-1])]
-
-    def publisher(self, place):
-        """The publisher's name, "" when the listing names none."""
-        return text_of(self.listings[place].get("publisher"))
-
-    def body(self, place):
-        """What a listing declares below its name, as bytes: the same for copies under new names."""
-        stream = self.streams[place]
-        return stream[stream.index(BREAK):].tobytes() if len(stream) > 12 else b""
+        most = checked_limit(limit)
+        search = Search(self, Query(checked_query(query), self.vocabulary.numbers), explicit)
+        return {"interpretation": search.interpretation(),
+                "items": [search.item(match) for match in search.ranked()[:most]]}
 
 
-# Matches within a tenth of the best of them are comparable.
-COMPARABLE = 0.9
-# A description longer than this, beside declared skills, mentions things in passing.
-PROSE_LENGTH = 30
-PROSE_OPERATION = 0.6
-# In a short request, a match that covers less than this share of what the best one covers is none.
-BESIDE_BEST = 0.65
-SHORT_REQUEST = 5
-# How the whole request counts beside its best clause, and what a clause keeps once it is served.
-WHOLE_SHARE, SERVED_SHARE = 0.5, 0.6
-# What a match keeps that is spread over several skills; whose skills state no operation or a near
-# one; and, in a request of several clauses, another one.
-SPREAD_SHARE = 0.7
-UNSTATED_SHARE = 0.85
-OTHER_SHARE = 0.5
+################ One search
+
+# How many listings are looked at closely: those with the greatest sum of term values.
+CLOSE_LOOKS = 64
+MOST_ROWS = 64
+# A term in more listings than this is weighed only for listings that other terms find.
+COMMON_SHARE, COMMON_LEAST = 0.1, 5000
 # An unknown word is as telling as the rarest known one, less what it may be: a name or a value.
 UNKNOWN_SHARE = 0.5
-# A term in more listings than this share is weighed only for listings that other terms find.
-COMMON_SHARE, COMMON_LEAST = 0.1, 5000
+# What a match keeps that is spread over several skills; whose skills state no operation or a near
+# one; and, in a long request, another one.
+SPREAD_SHARE, UNSTATED_SHARE, OTHER_SHARE = 0.7, 0.85, 0.5
+# In a description of more terms than this, beside declared skills, things are said in passing: a
+# word counts for less there, and so does an operation in any description beside skills.
+PROSE_LENGTH, PROSE_LEAST, PROSE_OPERATION = 30, 0.3, 0.6
+# In a request of so few concepts, a match that covers less than this share of what the best one
+# covers is no match beside it; and contradictions rule a listing out.
+SHORT_REQUEST, BESIDE_BEST = 6, 0.65
+# How the whole request counts beside its best clause, and what a clause keeps once it is served;
+# so many results are chosen that way.
+WHOLE_SHARE, SERVED_SHARE, CHOSEN = 0.5, 0.6, 20
+# Matches within a tenth of the best of them are comparable.
+COMPARABLE = 0.9
+# A listing with the same text below its name as another, of at least so many terms, is its copy.
+COPY_LENGTH = 12
+OPERATION_NAMES = sorted({*CLEAR_OPERATIONS.values(), *UNCLEAR_OPERATIONS.values()})
+
+
+class Part:
+    """A part of a listing: 0 its name, 1 its tags, then sentences of its description, then skills.
+
+    `concepts` maps the query's terms that it answers to how well, 0 to 1.
+    """
+
+    __slots__ = ("number", "concepts", "operations", "ruled_out")
+
+    def __init__(self, number):
+        self.number = number
+        self.concepts, self.operations, self.ruled_out = {}, set(), set()
 
 
 class Match:
-    """How one listing answers a query: per clause its strength, and what was found where."""
+    """How one listing answers a query; `strengths` and `parts` are by clause."""
 
-    __slots__ = ("place", "score", "whole", "strengths", "units", "concepts", "notes", "covered")
+    __slots__ = ("place", "concepts", "score", "whole", "covered", "qualifies", "strengths", "parts",
+                 "notes")
 
-    def __init__(self, place):
-        self.place, self.score, self.whole, self.covered = place, 0.0, 0.0, 0.0
-        self.strengths, self.units, self.concepts, self.notes = [], [], {}, []
+    def __init__(self, place, concepts):
+        self.place, self.concepts = place, concepts
+        self.score, self.whole, self.covered, self.qualifies = 0.0, 0.0, 0.0, False
+        self.strengths, self.parts, self.notes = [], [], []
+
+
+def keep_best(target, concepts):
+    """None; raises the values in `target` to those in `concepts`."""
+    for term, value in concepts.items():
+        if value > target.get(term, 0.0):
+            target[term] = value
+
+
+def credit(form, quality):
+    """How much of a concept a form covers: an operation all of it, a distant relative a little."""
+    return 1.0 if form.startswith("+") else quality if quality < 0.5 else quality ** 0.5
+
+
+def strongest(totals, most):
+    """The keys of the `most` highest values, in order."""
+    if len(totals) > most:
+        from heapq import nlargest
+        floor = nlargest(most, totals.values())[-1]
+        totals = [key for key, value in totals.items() if value >= floor]
+    return sorted(totals)
 
 
 class Search:
     """One query against one index."""
 
-    def __init__(self, index, query):
-        self.index, self.query = index, query
-        self.concepts = {}
-        self.clauses = []
+    def __init__(self, index, query, explicit):
+        self.index, self.query, self.explicit = index, query, explicit
+        self.concepts, self.clauses = {}, []
         for clause in query.clauses:
-            relate(clause)
-            for concept in clause:
-                self.add_family(concept)
-            terms = list(dict.fromkeys(concept.term for concept in clause))
+            relate(clause, index.family)
             for concept in clause:
                 self.concepts.setdefault(concept.term, concept)
-            self.clauses.append(terms)
+            self.clauses.append(list(dict.fromkeys(concept.term for concept in clause)))
         self.weights = {term: self.weight(concept) for term, concept in self.concepts.items()}
-        self.values = {}
+        self.objects = {term for term, concept in self.concepts.items() if not concept.operation}
         self.needed = needed_coverage(query.length)
+        self.short = len(self.clauses) == 1 and len(self.clauses[0]) <= SHORT_REQUEST
+        self.values = {}
+        self.prepare_looks()
+
+    # -- weights
 
     def rarity(self, term):
         """How telling a term is: ln(1 + (N - n + 0.5) / (n + 0.5)), as in BM25; None if unknown."""
         number = self.index.vocabulary.numbers.get(term)
-        if number is None:
-            return None
-        found = len(self.index.postings[number][0]) if number < len(self.index.postings) else 0
+        found = len(self.index.postings[number][0]) if number is not None and (
+            number < len(self.index.postings)) else 0
         if not found:
             return None
         return math.log(1 + (len(self.index.listings) - found + 0.5) / (found + 0.5))
 
-    def add_family(self, concept):
-        """None; gives an unknown word the known terms that begin as it does: "anomalous"."""
-        term = concept.term
-        if len(term) >= FAMILY_LETTERS and self.rarity(term) is None:
-            for other in self.index.family(term):
-                concept.forms.setdefault(other, FAMILY)
-
     def weight(self, concept):
-        """How much of a clause a concept is, from the rarity of its word or of its forms."""
-        rarity = self.rarity(concept.term)
-        if concept.operation:
-            rarity = self.rarity("+" + concept.operation) or rarity
+        """What a concept weighs in its clause: the rarity of its operation, word or best form."""
+        rarity = self.rarity("+" + concept.operation) if concept.operation else None
+        if rarity is None:
+            rarity = self.rarity(concept.term)
         if rarity is None:
             known = [value for value in map(self.rarity, concept.forms) if value is not None]
             rarity = max(known) if known else (
                 UNKNOWN_SHARE * math.log(1 + (len(self.index.listings) + 0.5) / 1.5))
         return rarity * concept.share
 
+    # -- candidates
+
     def find(self, concept):
-        """A dict from place to value for the listings with a form of the concept; the best counts."""
-        values = {}
+        """(values, common): a dict from place to the value of the concept's best form there, and
+        the postings of forms too common to go through, each with what it is worth."""
+        values, common = {}, []
         own = self.rarity(concept.term)
-        common = max(COMMON_LEAST, COMMON_SHARE * len(self.index.listings))
-        later = []
+        most = max(COMMON_LEAST, COMMON_SHARE * len(self.index.listings))
         for term, quality in concept.forms.items():
             rarity = self.rarity(term)
             if rarity is None:
                 continue
             worth = quality * (rarity if own is None else min(own, rarity))
             places, impacts = self.index.postings[self.index.vocabulary.numbers[term]]
-            if len(places) > common:
-                later.append((places, impacts, worth))
-                continue
-            for place, impact in zip(places, impacts):
-                value = worth * impact
-                if value > values.get(place, 0.0):
-                    values[place] = value
-        return values, later
+            if len(places) > most:
+                common.append((places, impacts, worth))
+            elif values:
+                for place, impact in zip(places, impacts):
+                    value = worth * impact
+                    if value > values.get(place, 0.0):
+                        values[place] = value
+            else:
+                values = {place: worth * impact for place, impact in zip(places, impacts)}
+        return values, common
 
-    def matches(self, allowed):
-        """Every Match among the allowed listings, strongest first."""
-        found = {term: self.find(concept) for term, concept in self.concepts.items()}
+    def candidates(self):
+        """The places worth a close look, after filling `values` for them."""
+        found = [self.find(concept) for concept in self.concepts.values()]
         totals = {}
-        for values, _ in found.values():
+        for values, _ in found:
             for place, value in values.items():
                 totals[place] = totals.get(place, 0.0) + value
         if not totals:
-            for _, later in found.values():
-                for places, impacts, worth in later:
+            for _, common in found:
+                for places, impacts, worth in common:
                     for place, impact in zip(places, impacts):
                         totals[place] = totals.get(place, 0.0) + worth * impact
+        allowed = self.index.eligible(self.query.constraints, self.explicit)
         if allowed is not None:
             totals = {place: value for place, value in totals.items() if allowed[place]}
-        places = strongest(totals, CLOSE_LOOKS)
-        for values, later in found.values():
-            for postings, impacts, worth in later:
-                for place in places:
-                    at = bisect_left(postings, place)
-                    if at < len(postings) and postings[at] == place:
-                        value = worth * impacts[at]
-                        if value > values.get(place, 0.0):
-                            values[place] = value
-        self.values = {term: values for term, (values, _) in found.items()}
-        self.prepare()
-        matches = [match for match in map(self.look, places) if match]
-        if len(self.clauses) == 1 and len(self.clauses[0]) <= SHORT_REQUEST and matches:
-            floor = BESIDE_BEST * max(match.covered for match in matches)
-            matches = [match for match in matches if match.covered >= floor]
-        return self.by_clauses(matches)
+        chosen = strongest(totals, CLOSE_LOOKS)
+        for term, (values, common) in zip(self.concepts, found):
+            for places, impacts, worth in common:
+                for place in chosen:
+                    at = bisect_left(places, place)
+                    if at < len(places) and places[at] == place:
+                        values[place] = max(worth * impacts[at], values.get(place, 0.0))
+            self.values[term] = values
+        return chosen
 
-    def prepare(self):
-        """None; looks up the numbers that a close look has to watch for."""
+    # -- a close look
+
+    def prepare_looks(self):
+        """None; notes which term numbers a close look has to watch for, and what they mean."""
         numbers = self.index.vocabulary.numbers
-        self.wanted = {}
+        self.wanted, self.ruled_out = {}, {}
         for term, concept in self.concepts.items():
             for form, quality in concept.forms.items():
                 if form in numbers:
                     self.wanted.setdefault(numbers[form], []).append((term, credit(form, quality)))
+        for concept in self.query.ruled_out:
+            if concept.term not in self.concepts:  # As in "text to speech, not speech to text".
+                for form in (concept.term, f"+{concept.operation}"):
+                    if form in numbers:
+                        self.ruled_out[numbers[form]] = concept.term
+        self.ruled_out_count = len(set(self.ruled_out.values()))
         self.operations = {numbers["+" + name]: name for name in OPERATION_NAMES
                            if "+" + name in numbers}
-        self.ruled = {}
-        for concept in self.query.ruled_out:
-            if concept.term in self.concepts:
-                continue  # "text to speech, not speech to text": no word tells the two apart.
-            for form in (concept.term, "+" + (concept.operation or "")):
-                if form in numbers:
-                    self.ruled.setdefault(numbers[form], concept.term)
-        self.ruled_count = len(set(self.ruled.values()))
-        self.watched = {BREAK, *self.wanted, *self.operations, *self.ruled}
+        self.watched = {BREAK, *self.wanted, *self.operations, *self.ruled_out}
 
-    def units_of(self, place):
-        """The parts of a listing (name, tags, sentences, skills): (concepts, operations, ruled)."""
-        watched, wanted, operations = self.watched, self.wanted, self.operations
-        unit = ({}, set(), set())
-        units = [unit]
-        for number in self.index.streams[place]:
-            if number not in watched:
+    def parts_of(self, place):
+        """The Parts of a listing in which the query finds something, but for what it rules out."""
+        watched, wanted, operations, part = self.watched, self.wanted, self.operations, None
+        parts, number = [], 0
+        for term_number in [one for one in self.index.streams[place] if one in watched]:
+            if term_number == BREAK:
+                number += 1
+                part = None
                 continue
-            if number == BREAK:
-                unit = ({}, set(), set())
-                units.append(unit)
-                continue
-            for term, earned in wanted.get(number, ()):
-                if earned > unit[0].get(term, 0.0):
-                    unit[0][term] = earned
-            if number in operations:
-                unit[1].add(operations[number])
-            if number in self.ruled:
-                unit[2].add(self.ruled[number])
-        return units
+            if part is None:
+                part = Part(number)
+                parts.append(part)
+            for term, earned in wanted.get(term_number, ()):
+                if earned > part.concepts.get(term, 0.0):
+                    part.concepts[term] = earned
+            if term_number in operations:
+                part.operations.add(operations[term_number])
+            if term_number in self.ruled_out:
+                part.ruled_out.add(self.ruled_out[term_number])
+        if self.ruled_out_count:
+            parts = [part for part in parts if 2 * len(part.ruled_out) <= self.ruled_out_count]
+        self.discount_prose(place, number, parts)
+        return parts
 
-    def prose_share(self, place, units):
-        """What a word is worth that stands only in the description: less in a long one."""
+    def discount_prose(self, place, breaks, parts):
+        """None; lowers what the description of a listing with skills says in passing."""
         first = self.index.first_skill[place]
-        length = self.index.prose_length[place]
-        if len(units) <= first or length <= PROSE_LENGTH:
-            return 1.0
-        return max(0.3, PROSE_LENGTH / length)
+        if breaks == first:
+            return
+        share = max(PROSE_LEAST, min(1.0, PROSE_LENGTH / self.index.prose_length[place]))
+        for part in parts:
+            if 2 <= part.number < first:
+                for term in part.concepts:
+                    part.concepts[term] *= share * (1.0 if term in self.objects
+                                                    else PROSE_OPERATION)
+
+    def look(self, place):
+        """The Match of a listing, or None when it is no result."""
+        parts = self.parts_of(place)
+        context, everything = {}, {}
+        for part in parts:
+            keep_best(everything, part.concepts)
+            if part.number < 2:
+                keep_best(context, part.concepts)
+        match = Match(place, everything)
+        most = 0.0
+        for clause in self.clauses:
+            most = max(most, self.answer(match, clause, parts, context))
+        if not match.qualifies or self.is_reversed(match):
+            return None
+        for values in self.values.values():
+            match.whole += values.get(place, 0.0)
+        match.whole *= most
+        return match
 
     def covered(self, clause, concepts):
         """The weight that the concepts cover of a clause."""
@@ -1900,135 +1971,139 @@ class Search:
                 weight += self.weights[term] * concepts[term]
         return weight
 
-    def look(self, place):
-        """The Match of a listing, or None when it is no result."""
-        match = Match(place)
-        units = self.units_of(place)
-        share = self.prose_share(place, units)
-        if share < 1:
-            for unit in units[2:self.index.first_skill[place]]:
-                for term in unit[0]:
-                    unit[0][term] *= share
-        if len(units) > self.index.first_skill[place]:
-            for unit in units[2:self.index.first_skill[place]]:
-                for term in unit[0]:
-                    if self.concepts[term].operation:
-                        unit[0][term] *= PROSE_OPERATION
-        context = dict(units[0][0])
-        for term, credit in units[1][0].items() if len(units) > 1 else ():
-            context[term] = max(credit, context.get(term, 0.0))
-        if self.ruled_count:
-            usable = [unit for unit in units if 2 * len(unit[2]) <= self.ruled_count]
-            if not any(unit[0] for unit in usable):
-                return None
-        else:
-            usable = units
-        everything = dict(context)
-        for unit in usable:
-            for term, credit in unit[0].items():
-                if credit > everything.get(term, 0.0):
-                    everything[term] = credit
-        match.concepts = everything
-        qualifies = False
-        factors = []
-        for clause in self.clauses:
-            covered = self.covered(clause, everything)
+    def answer(self, match, clause, parts, context):
+        """The share of its value that a match keeps for a clause, after noting what answers it."""
+        covered = self.covered(clause, match.concepts)
+        best, best_part = 0.0, None
+        for part in parts if covered else ():
+            if not part.concepts.keys().isdisjoint(clause):
+                together = dict(context)
+                keep_best(together, part.concepts)
+                weight = self.covered(clause, together)
+                if weight > best:
+                    best, best_part = weight, part
+        share, note = self.stated(match.place, clause, parts)
+        if covered:
+            share *= SPREAD_SHARE + (1 - SPREAD_SHARE) * best / covered
+        value, whole = 0.0, 0.0
+        for term in clause:
+            value += self.values[term].get(match.place, 0.0)
+            whole += self.weights[term]
+        match.strengths.append(value * share)
+        match.parts.append(best_part)
+        if note:
+            match.notes.append(note)
+        objects = self.objects.intersection(clause)
+        if share and covered >= self.needed * whole > 0 and (
+                not objects or not objects.isdisjoint(match.concepts)):
+            match.qualifies = True
             match.covered = max(match.covered, covered)
-            whole = 0.0
-            for term in clause:
-                whole += self.weights[term]
-            best, best_unit = 0.0, None
-            for at, unit in enumerate(units):
-                if unit[0] and (not self.ruled_count or 2 * len(unit[2]) <= self.ruled_count):
-                    together = dict(context)
-                    for term, credit in unit[0].items():
-                        if credit > together.get(term, 0.0):
-                            together[term] = credit
-                    weight = self.covered(clause, together)
-                    if weight > best and self.covered(clause, unit[0]) > 0:
-                        best, best_unit = weight, at
-            match.units.append(best_unit)
-            factor = 1.0
-            if covered:
-                factor = SPREAD_SHARE + (1 - SPREAD_SHARE) * best / covered
-            stated, note = self.stated(place, clause, units)
-            factor *= stated
-            if note:
-                match.notes.append(note)
-            value = 0.0
-            for term in clause:
-                value += self.values[term].get(place, 0.0)
-            match.strengths.append(value * factor)
-            factors.append(factor)
-            objects = [term for term in clause if not self.concepts[term].operation]
-            has_object = not objects or any(term in everything for term in objects)
-            if stated and has_object and whole and covered >= self.needed * whole:
-                qualifies = True
-        if not qualifies:
-            return None
-        for term, values in self.values.items():
-            match.whole += values.get(place, 0.0)
-        match.whole *= max(factors)
-        return match
+        return share
 
-    def stated(self, place, clause, units):
-        """(share, note): what a match keeps for the operation that its skills declare.
+    def stated(self, place, clause, parts):
+        """(share, note): what a match keeps for the operations that its parts declare.
 
-        1 for the one that is asked for; 0, so that the listing is no result, when everything that
-        has the right object declares another one.
+        1 for the one that is asked for; 0, so that a short request does not return it, when
+        whatever has the right object declares only others.
         """
         asked = {self.concepts[term].operation for term in clause} - {None} - ANY_OPERATION
         if not asked:
             return 1.0, None
-        objects = [term for term in clause if not self.concepts[term].operation]
-        with_object = [unit for unit in units if any(term in unit[0] for term in objects)]
-        declared = set().union(*(unit[1] for unit in with_object or units))
-        if with_object and not any(unit[0] for unit in units[2:] if unit in with_object):
-            declared = set().union(*(unit[1] for unit in units))
+        objects = self.objects.intersection(clause)
+        speaking = [part for part in parts if not objects.isdisjoint(part.concepts)]
+        if all(part.number < 2 for part in speaking):
+            speaking = parts  # A name or a tag gives the object of every skill.
+        declared = set().union(*(part.operations for part in speaking))
+        name = " or ".join(sorted(asked))
         if asked & declared:
             return 1.0, None
-        name = sorted(asked)[0]
         denied = self.index.denied.get(place, ())
         if not declared and not any(self.index.vocabulary.numbers.get("+" + one) in denied
                                     for one in asked):
             return UNSTATED_SHARE, f"does not state the operation {name}"
         if any(are_near(one, other) for one in asked for other in declared):
-            return UNSTATED_SHARE, f"declares an operation near {name}, not {name} itself"
-        if len(self.clauses) > 1 or len(clause) > 6:
-            return OTHER_SHARE, f"declares {', '.join(sorted(declared))}, not {name}"
-        return 0.0, None
+            return UNSTATED_SHARE, f"declares {' and '.join(sorted(declared))}, near {name}"
+        if self.short:
+            return 0.0, None
+        return OTHER_SHARE, f"declares {' and '.join(sorted(declared))}, not {name}"
 
-    def by_clauses(self, matches):
+    def is_reversed(self, match):
+        """Whether a listing says only the other direction: "PDF to Markdown" for the reverse."""
+        directions = [(one, other) for one, other in self.query.directions
+                      if match.concepts.get(one) == 1.0 and match.concepts.get(other) == 1.0]
+        if not directions or not self.short:
+            return False
+        card = dict_of(self.index.listings[match.place].get("card"))
+        texts = [text_of(owner.get(key)) for owner in (card, *dicts_of(card.get("skills")))
+                 for key in ("name", "description")]
+        words = [[token.lower()] if token.lower() in ("to", "into", "from") else terms_of(token)
+                 for token in TOKEN.findall(INTO.sub(r"\1 to \2", " . ".join(texts)))]
+        said = f" {' '.join(word for found in words for word in found)} "
+
+        def says(one, other):
+            return any(f" {phrase} " in said for phrase in (
+                f"{one} to {other}", f"{one} into {other}", f"{other} from {one}"))
+
+        return any(says(other, one) and not says(one, other) for one, other in directions)
+
+    # -- order
+
+    def ranked(self):
+        """The Matches in the order in which they are returned."""
+        matches = [match for match in map(self.look, self.candidates()) if match]
+        if self.short and matches:
+            floor = BESIDE_BEST * max(match.covered for match in matches)
+            matches = [match for match in matches if match.covered >= floor]
+        return self.by_evidence(self.by_strength(matches))
+
+    def by_strength(self, matches):
         """Matches strongest first; a clause that is served counts less for those that follow."""
-        ordered = []
-        left = [1.0] * len(self.clauses)
-        rest = list(matches)
-        standing = self.index.standing
-        if len(left) < 2:
-            for match in rest:
-                match.score = round(WHOLE_SHARE * match.whole + match.strengths[0], 6)
-            return sorted(rest, key=lambda match: (-match.score, standing[match.place]))
+        def key(match):
+            return -match.score, self.index.standing[match.place]
+
+        left, chosen, rest = [1.0] * len(self.clauses), [], matches
         while rest:
-            best = None
             for match in rest:
-                most = 0.0
-                for at, strength in enumerate(match.strengths):
-                    if left[at] * strength > most:
-                        most = left[at] * strength
+                most = max(share * strength for share, strength in zip(left, match.strengths))
                 match.score = round(WHOLE_SHARE * match.whole + most, 6)
-                if best is None or (-match.score, standing[match.place]) < (
-                        -best.score, standing[best.place]):
-                    best = match
-            rest.remove(best)
-            ordered.append(best)
+            if len(left) == 1 or len(chosen) == CHOSEN:
+                return chosen + sorted(rest, key=key)
+            best = min(rest, key=key)
+            rest = [match for match in rest if match is not best]
+            chosen.append(best)
             served = max(range(len(left)), key=lambda at: left[at] * best.strengths[at])
             left[served] *= SERVED_SHARE
-            if len(ordered) == GREEDY_RESULTS:
-                return ordered + sorted(rest, key=lambda match: (-match.score,
-                                                                 standing[match.place]))
+        return chosen
+
+    def by_evidence(self, matches):
+        """Matches as they stand, but comparable ones by evidence, and publishers in turn."""
+        ordered, at = [], 0
+        while at < len(matches):
+            end = at
+            while end < len(matches) and matches[end].score >= COMPARABLE * matches[at].score:
+                end += 1
+            ordered += self.in_turn(matches[at:end])
+            at = end
         return ordered
 
-    def interpretation(self, explicit):
+    def in_turn(self, matches):
+        """Matches by evidence; among equals one of each publisher, and one of each set of copies."""
+        index, seen, keyed = self.index, {}, []
+        for at, match in enumerate(matches):
+            evidence = index.facts[match.place].evidence
+            stream = index.streams[match.place]
+            copied = stream[stream.index(BREAK):]
+            turn = 0
+            for source in (index.publisher(match.place), len(copied) > COPY_LENGTH and copied):
+                if source:
+                    turn = max(turn, seen.get((len(evidence), source), 0))
+                    seen[len(evidence), source] = seen.get((len(evidence), source), 0) + 1
+            keyed.append((-len(evidence), turn, at, match))
+        return [entry[3] for entry in sorted(keyed, key=lambda entry: entry[:3])]
+
+    # -- explanation
+
+    def interpretation(self):
         """How the query was read, as plain data."""
         return {
             "task_terms": [concept.word for concept in self.concepts.values()],
@@ -2037,45 +2112,46 @@ class Search:
             "ruled_out": [concept.word for concept in self.query.ruled_out],
             "constraints": dict(self.query.constraints),
             "constraint_phrases": list(self.query.phrases),
-            "requirements": explicit,
+            "requirements": dict(self.explicit),
             "clauses": [[self.concepts[term].word for term in clause] for clause in self.clauses],
-            "needed_coverage": round(self.needed, 3),
+            "needed_coverage": round(self.needed, 2),
         }
 
-    def item(self, match, explicit):
+    def item(self, match):
         """One result as plain data."""
         index, place = self.index, match.place
-        card = index.listings[place].get("card") or {}
-        skills = dicts_of(card.get("skills"))
-        names = []
-        for unit in match.units:
-            if unit is not None and unit >= index.first_skill[place]:
-                name = text_of(skills[unit - index.first_skill[place]].get("name"))
-                if name and name not in names:
-                    names.append(name)
-        words = [concept.word for term, concept in self.concepts.items()
-                 if term in match.concepts]
-        reasons = [f"declares {', '.join(words)}"]
-        return {"id": index.ids[place], "score": match.score, "matched_skills": names,
-                "matched_terms": words, "reasons": reasons + match.notes}
+        skills = dicts_of(dict_of(index.listings[place].get("card")).get("skills"))
+        numbers = [part.number - index.first_skill[place] for part in match.parts if part]
+        names = [text_of(skills[number].get("name")) for number in numbers if number >= 0]
+        words = [concept.word for term, concept in self.concepts.items() if term in match.concepts]
+        return {"id": index.ids[place], "score": match.score,
+                "matched_skills": list(dict.fromkeys(filter(None, names))),
+                "matched_terms": words,
+                "reasons": self.reasons(match, words)}
+
+    def reasons(self, match, words):
+        """Why a listing is where it is: terms, operation, constraints, evidence, what lowered it."""
+        facts = self.index.facts[match.place]
+        asked = {concept.operation for term, concept in self.concepts.items()
+                 if term in match.concepts} - {None}
+        return [
+            f"matches {', '.join(words)}",
+            *([f"operation: {', '.join(sorted(asked))}"] if asked and not match.notes else []),
+            *(f"constraint {key} = {value}: {facts.because(key)}" for key, value in
+              {**self.query.constraints, **self.explicit}.items()),
+            f"evidence: {', '.join(facts.evidence) or 'none'}",
+            *(f"lowered: {note}" for note in match.notes),
+        ]
 
 
-GREEDY_RESULTS = 20
-OPERATION_NAMES = sorted({*CLEAR_OPERATIONS.values(), *UNCLEAR_OPERATIONS.values()})
+################ Arguments
 
-
-def credit(form, quality):
-    """How much of a concept a form covers: an operation all of it, a distant relative a little."""
-    return 1.0 if form.startswith("+") else quality if quality < 0.5 else quality ** 0.5
-
-
-def strongest(totals, most):
-    """The places of the `most` highest values."""
-    if len(totals) <= most:
-        return sorted(totals)
-    from heapq import nlargest
-    floor = nlargest(most, totals.values())[-1]
-    return sorted(place for place, value in totals.items() if value >= floor)[:2 * most]
+def located(where, make, *arguments):
+    """What `make` returns; a SearchError that it raises is told where."""
+    try:
+        return make(*arguments)
+    except SearchError as error:
+        raise SearchError(f"{where}: {error}") from None
 
 
 def checked_query(query):
@@ -2085,11 +2161,11 @@ def checked_query(query):
     return query
 
 
-def checked_limit(limit, most=None):
-    """The number of results to return, None for all; SearchError for a bad limit."""
+def checked_limit(limit):
+    """The limit, None for all; SearchError for one that is no whole number from 0."""
     if limit is not None and (type(limit) is not int or limit < 0):
         raise SearchError(f"limit: must be a whole number from 0, not {limit!r}")
-    return most if limit is None else limit if most is None else min(limit, most)
+    return limit
 
 
 def checked_ids(listings):
