@@ -1449,69 +1449,70 @@ class Vocabulary:
         return self.numbers.setdefault(term, len(self.numbers))
 
     def learn(self, token):
-        """The numbers of a raw token's terms, with that of the operation that it always means."""
+        """The numbers of a new token, noted in `tokens`; None for one at which reading must stop.
+
+        That is noted in `special`. An operation that the token always means has a number of its
+        own beside that of its word.
+        """
         word = token.lower().replace("’", "'")
-        terms = terms_of(token)
         if word in DENIERS or token in ENDINGS or token == ",":
-            self.special[token] = word
-            return ()
-        operation = terms and (operation_of(word, "") if len(terms) == 1
-                               else CLEAR_OPERATIONS.get(terms[0]) or
-                               UNCLEAR_OPERATIONS.get(terms[0]))
+            self.special[token] = (word, (), None)
+            return None
+        terms = terms_of(token)
+        operation = terms and CLEAR_OPERATIONS.get(terms[0])
+        if terms and not operation and terms[0] in UNCLEAR_OPERATIONS:
+            operation = UNCLEAR_OPERATIONS[terms[0]]
+            if len(terms) == 1 and not word.endswith("ing"):
+                self.special[token] = (word, (self.number(terms[0]),),
+                                       self.number("+" + operation))
+                return None
         if operation:
             terms.append("+" + operation)
-        elif len(terms) == 1 and terms[0] in UNCLEAR_OPERATIONS:
-            self.special[token] = word
-        return tuple(map(self.number, terms))
+        numbers = self.tokens[token] = tuple(map(self.number, terms))
+        return numbers
 
-    def read_name(self, text, stream, denied):
-        """None; reads a name, whose last word may be an operation: "Payment check"."""
-        start = len(stream)
-        self.read(text, stream, denied)
-        tokens = TOKEN.findall(text)
-        if len(tokens) > 1 and tokens[-2] not in FUNCTION_WORDS and len(stream) > start:
-            operation = UNCLEAR_OPERATIONS.get(stem(tokens[-1].lower()))
-            if operation:
-                stream.append(self.number("+" + operation))
-
-    def read(self, text, stream, denied, before=None, sentences=False):
+    def read(self, text, stream, denied, before=None, sentences=False, name=False):
         """None; appends the numbers of a text to `stream`, and those that it denies to `denied`.
 
-        `before` is "" where no verb can start the text; with `sentences` a BREAK ends each.
+        `before` is "" where no verb can start the text; with `sentences` a BREAK ends each; the
+        last word of a `name` may be an operation, as in "Payment check".
         """
         known, special = self.tokens, self.special
-        target, denying = stream, 0
-        for token in TOKEN.findall(text):
+        target, denying, to_comma = stream, 0, False
+        tokens = TOKEN.findall(text)
+        for token in tokens:
             numbers = known.get(token)
-            if numbers is None:
-                numbers = known[token] = self.learn(token)
-            if token in special:
-                word = special[token]
-                if token in ENDINGS:
-                    target, denying, before = stream, 0, None
-                    if sentences and stream and stream[-1] != BREAK:
-                        stream.append(BREAK)
-                elif token == ",":
-                    before = None
-                    if denying and to_comma:
+            if numbers is None and token not in special:
+                numbers = self.learn(token)
+            if numbers is not None:
+                if denying:
+                    denying -= 1
+                    if not denying or token in DENIAL_ENDS or (
+                            before == "not" and token in DENIES_NOTHING):
                         target, denying = stream, 0
-                elif word in DENIERS:
-                    target, denying, before = denied, DENIAL_LENGTH, "not"
-                    to_comma = word in DENIES_TO_COMMA
-                else:
-                    target += numbers
-                    if before is None or before in BEFORE_VERB:
-                        target.append(self.numbers.get("+" + UNCLEAR_OPERATIONS[stem(word)])
-                                      or self.number("+" + UNCLEAR_OPERATIONS[stem(word)]))
-                    before = token
+                target += numbers
+                before = token
                 continue
-            if denying:
-                denying -= 1
-                if not denying or token in DENIAL_ENDS or (
-                        before == "not" and token in DENIES_NOTHING):
-                    target, denying = stream, 0
-            target += numbers
-            before = token
+            word, numbers, operation = special[token]
+            if operation is not None:
+                target += numbers
+                if before is None or before in BEFORE_VERB:
+                    target.append(operation)
+                before = token
+            elif token == ",":
+                before = None
+                if to_comma:
+                    target, denying, to_comma = stream, 0, False
+            elif token in ENDINGS:
+                target, denying, before, to_comma = stream, 0, None, False
+                if sentences and stream and stream[-1] != BREAK:
+                    stream.append(BREAK)
+            else:
+                target, denying, before = denied, DENIAL_LENGTH, "not"
+                to_comma = word in DENIES_TO_COMMA
+        if name and len(tokens) > 1 and tokens[-1] in special and target is stream and (
+                tokens[-2] not in FUNCTION_WORDS and special[tokens[-1]][2] is not None):
+            stream.append(special[tokens[-1]][2])
 
 
 ################ The index
@@ -1532,6 +1533,14 @@ def add_terms(weights, numbers, weight, usual_length):
     weight /= 1 - LENGTH_SHARE + LENGTH_SHARE * len(numbers) / usual_length
     for number in numbers:
         weights[number] = weights.get(number, 0.0) + weight
+
+
+def raise_terms(weights, numbers, weight, usual_length):
+    """None; raises the weights of a field's terms to what one mention in it is worth."""
+    weight /= 1 - LENGTH_SHARE + LENGTH_SHARE * len(numbers) / usual_length
+    for number in numbers:
+        if weight > weights.get(number, 0.0):
+            weights[number] = weight
 
 
 PHRASE_TIERS = ("card name", "skill name or description", "tag", "card description")
@@ -1586,7 +1595,7 @@ class CapabilityIndex:
         """None; reads one listing into its stream and into the postings of its terms."""
         card = dict_of(listing.get("card"))
         vocabulary, stream, denied, weights = self.vocabulary, [], [], {}
-        vocabulary.read_name(text_of(card.get("name")), stream, denied)
+        vocabulary.read(text_of(card.get("name")), stream, denied, name=True)
         add_terms(weights, stream, NAME_WEIGHT, NAME_LENGTH)
         stream.append(BREAK)
         start = len(stream)
@@ -1622,24 +1631,19 @@ class CapabilityIndex:
     def read_skill(self, skill, stream, denied, best):
         """None; reads a skill, and raises the terms' weights in `best` to what it gives them.
 
-        Of many skills the best counts, not their sum, so that a long list earns nothing.
+        The best mention counts, not the sum of all: a long list of skills earns nothing.
         """
-        read, weights = self.vocabulary.read, {}
+        read = self.vocabulary.read
         start = len(stream)
-        self.vocabulary.read_name(text_of(skill.get("name")), stream, denied)
-        add_terms(weights, stream[start:], SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH)
+        read(text_of(skill.get("name")), stream, denied, name=True)
+        raise_terms(best, stream[start:], SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH)
         start = len(stream)
         read(text_of(skill.get("description")), stream, denied)
-        add_terms(weights, stream[start:], SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH)
-        tags = texts_of(skill.get("tags"))
-        if tags:
-            start = len(stream)
-            for tag in tags:
-                read(tag, stream, denied, before="")
-            add_terms(weights, stream[start:], TAG_WEIGHT, TAG_LENGTH)
-        for number, weight in weights.items():
-            if weight > best.get(number, 0.0):
-                best[number] = weight
+        raise_terms(best, stream[start:], SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH)
+        start = len(stream)
+        for tag in texts_of(skill.get("tags")):
+            read(tag, stream, denied, before="")
+        raise_terms(best, stream[start:], TAG_WEIGHT, TAG_LENGTH)
 
     def eligible(self, *requirements):
         """A row with a 1 for each listing that satisfies all the requirements; None for all."""
@@ -1937,7 +1941,7 @@ class Search:
         first = self.index.first_skill[place]
         if breaks == first:
             return
-        share = max(PROSE_LEAST, min(1.0, PROSE_LENGTH / self.index.prose_length[place]))
+        share = max(PROSE_LEAST, min(1.0, PROSE_LENGTH / max(1, self.index.prose_length[place])))
         for part in parts:
             if 2 <= part.number < first:
                 for term in part.concepts:
@@ -2034,8 +2038,10 @@ class Search:
         if not directions or not self.short:
             return False
         card = dict_of(self.index.listings[match.place].get("card"))
-        texts = [text_of(owner.get(key)) for owner in (card, *dicts_of(card.get("skills")))
-                 for key in ("name", "description")]
+        skills, first = dicts_of(card.get("skills")), self.index.first_skill[match.place]
+        texts = [text_of(owner.get(key)) for key in ("name", "description") for owner in
+                 (card, *(skills[part.number - first] for part in match.parts
+                          if part and part.number >= first))]
         words = [[token.lower()] if token.lower() in ("to", "into", "from") else terms_of(token)
                  for token in TOKEN.findall(INTO.sub(r"\1 to \2", " . ".join(texts)))]
         said = f" {' '.join(word for found in words for word in found)} "
