@@ -145,8 +145,8 @@ generate: generate generation generator create creation creator make maker produ
     ~construct ~author
 fill: fill filler populate ~complete ~completion
 extract: extract extraction extractor parse parser scrape scraper ocr ~read ~reading ~reader
-convert: convert converter conversion transform transformation transformer transcode ~turn ~export
-    ~import
+convert: convert converter conversion transform transformation transformer transcode ~turn
+export: ~export exporter ~import importer
 transcribe: transcribe transcription transcriber ~caption ~dictation
 merge: merge merger concatenate combine ~join
 split: ~split splitter ~separate
@@ -248,6 +248,7 @@ def read_near():
 CLEAR_OPERATIONS, UNCLEAR_OPERATIONS = read_operations()
 NEAR = read_near()
 # A verb may follow these; it may also start a sentence, a skill's name, or stand behind a comma.
+ING_NOUNS = frozenset("recording drawing building reading writing clearing listing spotting".split())
 BEFORE_VERB = frozenset("to and or can please you i we will that which who helps lets not then".split())
 
 
@@ -257,7 +258,8 @@ def operation_of(word, before):
     if term in CLEAR_OPERATIONS:
         return CLEAR_OPERATIONS[term]
     if term in UNCLEAR_OPERATIONS and (
-            before is None or before in BEFORE_VERB or word.endswith("ing")):
+            before is None or before in BEFORE_VERB
+            or word.endswith("ing") and word not in ING_NOUNS):
         return UNCLEAR_OPERATIONS[term]
     return None
 
@@ -891,7 +893,7 @@ class ConstraintReader:
 RELATED = """
 # travel and places
 travel trip journey tour vacation holiday tourism > itinerary sightseeing destination excursion cruise backpacking
-hotel accommodation lodging hostel motel inn airbnb resort > overnight room stay
+hotel accommodation lodging hostel motel inn airbnb resort > room stay
 flight airline airfare plane airplane aviation > airport layover boarding departure
 train rail railway > metro subway station tram
 bus coach shuttle > transit
@@ -952,7 +954,6 @@ audio sound recording > voice podcast noise
 podcast > episode
 voice speech spoken speak > narration pronunciation vocal
 speech_to_text transcription transcribe transcript > dictation subtitle caption
-voice_recording transcription transcribe
 text_to_speech tts narration voiceover voice speak > read_aloud
 read_out tts speech voice aloud
 picture image photo photograph photography > graphic portrait illustration icon wallpaper selfie
@@ -1001,7 +1002,7 @@ market markets > stock trading
 crypto cryptocurrency blockchain > bitcoin ethereum btc eth nft token wallet defi coin solana contract
 wallet > balance
 exchange_rate currency forex fx > dollar euro yen pound usd eur
-currency > dollar euro yen pound rupee usd eur gbp jpy
+currency exchange > dollar euro yen pound rupee usd eur gbp jpy
 bank banking > account deposit
 loan mortgage credit borrow lending > debt installment interest
 pay payment paying > checkout billing invoice transaction charge stripe paypal card
@@ -1021,8 +1022,6 @@ salary wage pay compensation > income payroll
 budget expense spending > saving
 insurance > premium claim policy
 donate donation charity nonprofit > fundraising volunteer
-sec_filing edgar > annual_report 10k
-annual_report 10k filing
 company business firm corporation enterprise organization organisation > startup corporate employer
 startup > founder
 customer client consumer > subscriber
@@ -1059,7 +1058,6 @@ election vote voting > ballot candidate
 team collaboration > slack
 chat conversation messaging talk > chatbot message
 message sms text_message > whatsapp telegram chat
-text_message sms
 email mail inbox e-mail > gmail outlook newsletter
 phone telephone mobile > call sms number
 contact contacts > phone email
@@ -1085,8 +1083,8 @@ hairdresser salon barber stylist > haircut
 fashion clothing clothes apparel outfit > dress shirt shoe skirt pants wardrobe
 jewelry jewellery > ring necklace
 age birthday birth > born
-horoscope astrology zodiac > tarot
-fortune astrology tarot > divination
+horoscope astrology zodiac > tarot birth fate
+fortune future astrology tarot > divination fate destiny
 kid child children > toddler parent
 family > parent
 recommend recommendation suggest suggestion advise advice propose
@@ -1098,8 +1096,7 @@ school university college academy > campus student
 teacher tutor instructor > coach
 student pupil
 exam test quiz > ielts
-flashcard > anki study_card
-study_card flashcard
+flashcard > anki deck
 memorize memorise flashcard > remember
 language > english french spanish german chinese japanese vocabulary grammar
 word vocabulary term > dictionary
@@ -1133,7 +1130,6 @@ write writing compose > draft essay copywriting author
 rewrite paraphrase rephrase
 plagiarism > original
 ocr scan > handwriting
-photo_text ocr
 template boilerplate
 form questionnaire
 signature sign esign > docusign
@@ -1161,10 +1157,9 @@ shorten short shortener > tinyurl
 browser > chrome web
 scrape scraping crawl crawler > extract
 domain > whois dns
-whois domain > registrar
+whois domain > registrar registration owner
 dns > domain nameserver
-ip internet_address > geolocation
-internet_address ip
+ip > geolocation
 geolocation ip_location > ip
 network networking > router wifi ip packet
 security cybersecurity > vulnerability malware threat firewall exploit
@@ -1176,7 +1171,6 @@ encrypt encryption cipher > decrypt
 hash checksum digest
 certificate ssl tls > expiry
 qr qr_code barcode
-square_code qr
 barcode > upc ean
 database db sql > query table postgres mysql sqlite mongodb schema
 sql query > database
@@ -1226,6 +1220,25 @@ watch view > video
 popular trending trend trends top best > viral
 latest recent current newest new up_to_date live realtime today now
 history log
+place_eat restaurant dining
+place_stay hotel accommodation
+health_problem symptom diagnosis
+phone_call telephone call
+error_message error bug
+user_interface ui frontend
+source_code code repository
+web_search search internet
+to_do todo task
+pull_request merge review
+credit_card card payment
+driving_license licence
+point_interest attraction landmark sightseeing
+attraction landmark > museum monument
+weather_station weather
+speech_recognition transcription
+spoken_language speech
+sign_language language
+machine_learning ml model
 """
 # How much of a word's weight a related word earns: an equal one, a kind of it, and what it is a
 # kind of.
@@ -1285,10 +1298,13 @@ CONNECTING = frozenset("additionally also then finally lastly furthermore moreov
 RULES_OUT_ALWAYS = frozenset("without except excluding".split())
 RULES_OUT = frozenset("not never no don't doesn't".split()) | RULES_OUT_ALWAYS
 RULED_OUT_LENGTH = 6
+# What stands behind these tells how or where, once the clause has named what: it weighs less.
+PREPOSITIONS = frozenset("in into about for from on at near with during between by using".split())
+ARGUMENT_SHARE = 0.75
 # Quality of the word that a phrase stands for, as "study cards" for "flashcard".
 PHRASE = 0.8
 # Words that share so many first letters, and differ by so few others, are taken for one family.
-FAMILY, FAMILY_LETTERS, FAMILY_ENDING = 0.7, 6, 5
+FAMILY, FAMILY_LETTERS, FAMILY_ENDING = 0.5, 6, 4
 
 
 class Concept:
@@ -1303,6 +1319,10 @@ class Concept:
         self.word, self.term, self.operation = word, term, operation
         self.forms = {term: 1.0}
         self.share = LITTLE if term in DIRECTORY_WORDS or operation in ANY_OPERATION else 1.0
+
+    def is_object(self):
+        """Whether this is something that an operation is done to."""
+        return self.operation is None and self.term not in DIRECTORY_WORDS
 
 
 class Query:
@@ -1321,7 +1341,7 @@ class Query:
         reader = ConstraintReader(words)
         self.constraints, self.phrases = reader.constraints, reader.phrases
         self.clauses, self.ruled_out, self.directions, self.length = [[]], [], [], 0
-        ruling, before = 0, None
+        ruling, before, kept, argument = 0, None, set(), False
         for at, (token, word) in enumerate(zip(tokens, words)):
             following = words[at + 1] if at + 1 < len(words) else ""
             if at in reader.taken:
@@ -1331,7 +1351,7 @@ class Query:
             if word in ENDINGS or word in CONNECTING or (word, following) == (",", "and"):
                 if self.clauses[-1]:
                     self.clauses.append([])
-                before, ruling = None, 0
+                before, ruling, argument = None, 0, False
             elif word in ",()":
                 before, ruling = ",", 0
             elif word in RULES_OUT_ALWAYS or (word, following) in (
@@ -1344,9 +1364,14 @@ class Query:
                 before = word
             else:
                 ruling = 0
-                self.clauses[-1] += self.concepts(at, token, before)
+                kept.add(at)
+                if word in PREPOSITIONS:
+                    argument = any(concept.is_object() for concept in self.clauses[-1])
+                for concept in self.concepts(at, token, before):
+                    concept.share *= ARGUMENT_SHARE if argument else 1.0
+                    self.clauses[-1].append(concept)
                 before = word
-        self.read_directions()
+        self.read_directions(kept)
         clauses = [clause for clause in self.clauses if clause]
         # "Only agents" beside a task is no task.
         self.clauses = [clause for clause in clauses if any(
@@ -1373,9 +1398,9 @@ class Query:
                 return [first, second]
         return None
 
-    def read_directions(self):
-        """None; notes pairs of terms with "to" or "into" between them: (markdown, pdf)."""
-        terms = [terms_of(word)[-1:] for word in self.words]
+    def read_directions(self, kept):
+        """None; notes pairs of the task's terms with "to" between them, such as (markdown, pdf)."""
+        terms = [terms_of(word)[-1:] if at in kept else [] for at, word in enumerate(self.words)]
         for at, word in enumerate(self.words):
             if word in ("to", "into") and at:
                 after = [term for found in terms[at + 1:at + 4] for term in found]
@@ -1386,7 +1411,7 @@ class Query:
 def relate(clause, family):
     """None; gives the concepts of a clause further forms: operations, related and joined words.
 
-    `family(term)` gives the directory's terms that begin as an unknown term does.
+    `family(term)` gives the directory's other terms that begin as a term does.
     """
     related = thesaurus()
     own = {concept.term for concept in clause}
@@ -1462,7 +1487,7 @@ class Vocabulary:
         operation = terms and CLEAR_OPERATIONS.get(terms[0])
         if terms and not operation and terms[0] in UNCLEAR_OPERATIONS:
             operation = UNCLEAR_OPERATIONS[terms[0]]
-            if len(terms) == 1 and not word.endswith("ing"):
+            if len(terms) == 1 and (not word.endswith("ing") or word in ING_NOUNS):
                 self.special[token] = (word, (self.number(terms[0]),),
                                        self.number("+" + operation))
                 return None
@@ -1496,7 +1521,8 @@ class Vocabulary:
             word, numbers, operation = special[token]
             if operation is not None:
                 target += numbers
-                if before is None or before in BEFORE_VERB:
+                if (before is None or before in BEFORE_VERB) and (
+                        not word.startswith("turn") or "into" in tokens):
                     target.append(operation)
                 before = token
             elif token == ",":
@@ -1661,8 +1687,8 @@ class CapabilityIndex:
         return bytes(map(all, zip(*rows)))
 
     def family(self, term):
-        """The known terms that share an unknown term's first letters; none for a known term."""
-        if len(term) < FAMILY_LETTERS or term in self.vocabulary.numbers:
+        """The directory's other terms that share a term's first letters."""
+        if len(term) < FAMILY_LETTERS:
             return []
         if self.families is None:
             self.families = {}
@@ -1670,7 +1696,8 @@ class CapabilityIndex:
                 if len(other) >= FAMILY_LETTERS:
                     self.families.setdefault(other[:FAMILY_LETTERS], []).append(other)
         return [other for other in self.families.get(term[:FAMILY_LETTERS], ())
-                if max(len(term), len(other)) <= FAMILY_LETTERS + FAMILY_ENDING]
+                if other != term
+                and max(len(term), len(other)) <= FAMILY_LETTERS + FAMILY_ENDING]
 
     def publisher(self, place):
         """The publisher's name, "" when the listing names none."""
@@ -2017,10 +2044,11 @@ class Search:
         speaking = [part for part in parts if not objects.isdisjoint(part.concepts)]
         if all(part.number < 2 for part in speaking):
             speaking = parts  # A name or a tag gives the object of every skill.
-        declared = set().union(*(part.operations for part in speaking))
         name = " or ".join(sorted(asked))
-        if asked & declared:
+        if any(asked & part.operations for part in speaking):
             return 1.0, None
+        # A tag names a field; it declares no other operation.
+        declared = set().union(*(part.operations for part in speaking if part.number != 1))
         denied = self.index.denied.get(place, ())
         if not declared and not any(self.index.vocabulary.numbers.get("+" + one) in denied
                                     for one in asked):
