@@ -35,6 +35,7 @@ import re
 import sys
 from array import array
 from bisect import bisect_left
+from functools import lru_cache
 
 RANKER_VERSION = "1.0.0"
 
@@ -94,21 +95,21 @@ def stem(word):
     word = IRREGULAR.get(word, word)
     if len(word) < 4 or not word.isascii():
         return word
-    if word.endswith("ies") and len(word) > 4:
-        word = word[:-3] + "y"
-    elif word.endswith(("sses", "ches", "shes", "xes", "zes")):
-        word = word[:-2]
-    elif word.endswith("s") and (not word.endswith(("ss", "us", "is")) or word.endswith("pis")):
-        word = word[:-1]
-    for ending in ("ing", "ed"):
-        rest = word[:-len(ending)]
-        if word.endswith(ending) and len(rest) >= 3 and not VOWELS.isdisjoint(rest):
-            word = rest[:-1] if rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest
-            break
-    if word.endswith("e") and len(word) > 3:
-        word = word[:-1]
-    if word.endswith("y") and len(word) > 3 and word[-2] not in VOWELS:
-        word = word[:-1] + "i"
+    if word[-1] == "s":
+        if word.endswith("ies") and len(word) > 4:
+            word = word[:-3] + "y"
+        elif word.endswith(("sses", "ches", "shes", "xes", "zes")):
+            word = word[:-2]
+        elif not word.endswith(("ss", "us", "is")) or word.endswith("pis"):
+            word = word[:-1]
+    rest = word[:-3] if word.endswith("ing") else word[:-2] if word.endswith("ed") else ""
+    if len(rest) >= 3 and not VOWELS.isdisjoint(rest):
+        word = rest[:-1] if rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest
+    if len(word) > 3:
+        if word[-1] == "e":
+            word = word[:-1]
+        if word[-1] == "y" and len(word) > 3 and word[-2] not in VOWELS:
+            word = word[:-1] + "i"
     return word
 
 
@@ -117,6 +118,9 @@ def terms_of(token):
 
     A name of two parts also gives its whole, last: "BigQuery" gives ["big", "queri", "bigqueri"].
     """
+    if token.isascii() and token.isalpha() and (token.islower() or token[1:].islower()):
+        word = token.lower()  # By far the most common case.
+        return [] if word in SET_ASIDE else [stem(word)]
     word = token.partition("'")[0].partition("\u2019")[0]
     pieces = [word] if word.islower() else HUMP.split(word)
     if len(pieces) == 2:
@@ -1247,34 +1251,40 @@ SAME_OPERATION = 0.6
 
 
 class Thesaurus:
-    """RELATED, ready to be asked: `words` and `phrases` map stems to the lines that hold them."""
+    """RELATED, ready to be asked. A line is read when one of its words is asked for."""
 
     def __init__(self):
-        self.lines, self.words, self.phrases = [], {}, {}
+        # By first letters: (word or phrase, line, whether it stands behind ">").
+        self.entries = {}
         for line in RELATED.split("\n"):
-            if not line or line.startswith("#"):
-                continue
-            equal, _, kinds = line.partition(">")
-            sides = [[tuple(map(stem, word.split("_"))) for word in side.split()]
-                     for side in (equal, kinds)]
-            for side, phrases_ in enumerate(sides):
-                for phrase in phrases_:
-                    table, key = ((self.words, phrase[0]) if len(phrase) == 1
-                                  else (self.phrases, phrase))
-                    table.setdefault(key, []).append((len(self.lines), side))
-            self.lines.append(sides)
+            if line and line[0] != "#":
+                equal, _, kinds = line.partition(">")
+                for side in (equal, kinds):
+                    for word in side.split():
+                        self.entries.setdefault(word[:FIRST_LETTERS], []).append(
+                            (word, line, side is kinds))
 
-    def related(self, key, table):
-        """A dict from related stem to quality for a stem in `words` or a phrase in `phrases`."""
+    def related(self, *terms):
+        """A dict from related stem to quality, for one stem or for the stems of a phrase."""
         found = {}
-        for line, side in table.get(key, ()):
-            equal, kinds = self.lines[line]
-            for others, quality in (((equal, EQUAL), (kinds, NARROWER)) if side == 0
-                                    else ((equal, BROADER),)):
-                for other in others:
-                    if len(other) == 1 and other[0] != key:
-                        found[other[0]] = max(quality, found.get(other[0], 0.0))
+        for word, line, is_kind in self.entries.get(terms[0][:FIRST_LETTERS], ()):
+            if ("_" in word) == (len(terms) > 1) and stems_of(word) == terms:
+                equal, _, kinds = line.partition(">")
+                for side, quality in (((equal, BROADER),) if is_kind
+                                      else ((equal, EQUAL), (kinds, NARROWER))):
+                    for other in map(stems_of, side.split()):
+                        if len(other) == 1 and other != terms:
+                            found[other[0]] = max(quality, found.get(other[0], 0.0))
         return found
+
+
+FIRST_LETTERS = 3
+
+
+@lru_cache(maxsize=None)
+def stems_of(word):
+    """The stems of a word of RELATED, or of a phrase joined by "_", as a tuple."""
+    return tuple(map(stem, word.split("_")))
 
 
 THESAURUS = []
@@ -1418,7 +1428,7 @@ def relate(clause, family):
     for concept in clause:
         forms = concept.forms
         if not concept.operation or concept.term not in UNCLEAR_OPERATIONS:
-            forms.update(related.related(concept.term, related.words))
+            forms.update(related.related(concept.term))
         for term in family(concept.term):
             forms.setdefault(term, FAMILY)
         for term in own - {concept.term}:
@@ -1426,7 +1436,7 @@ def relate(clause, family):
         if concept.operation:
             forms["+" + concept.operation] = SAME_OPERATION
     for first, second in zip(clause, clause[1:]):
-        phrase = related.related((first.term, second.term), related.phrases)
+        phrase = related.related(first.term, second.term)
         for concept in (first, second):
             concept.forms.setdefault(first.term + second.term, 1.0)
             for term in phrase:
