@@ -30,6 +30,7 @@ Results are ordered by how well they declare the task; among comparable ones sto
 decides, then publishers rotate.
 """
 
+import gc
 import math
 import re
 import sys
@@ -1617,8 +1618,14 @@ class CapabilityIndex:
         # description has; and, where there are any, the terms that are only denied.
         self.streams, self.first_skill, self.prose_length = [], array("I"), array("I")
         self.denied = {}
-        for place, listing in enumerate(self.listings):
-            self.read_listing(place, listing)
+        collecting = gc.isenabled()
+        gc.disable()  # Many small containers and no cycles: collecting would take a sixth of it.
+        try:
+            for place, listing in enumerate(self.listings):
+                self.read_listing(place, listing)
+        finally:
+            if collecting:
+                gc.enable()
         # Among otherwise equal listings: signed first, newest first, lowest id first.
         self.standing = [0] * len(self.listings)
         for rank, place in enumerate(sorted(range(len(self.listings)), key=lambda place: (
@@ -1770,8 +1777,11 @@ class CapabilityIndex:
 # How many listings are looked at closely: those with the greatest sum of term values.
 CLOSE_LOOKS = 64
 MOST_ROWS = 64
-# A term in more listings than this is weighed only for listings that other terms find.
-COMMON_SHARE, COMMON_LEAST = 0.1, 5000
+# A related form in more than so many listings, and so many times as many as the word itself, is
+# too common to stand for it.
+FEW_PLACES, MORE_COMMON = 50, 2
+# A query whose words stand in more places than this, all told, spares itself the longest lists.
+LONG_POSTINGS = 20000
 # An unknown word is as telling as the rarest known one, less what it may be: a name or a value.
 UNKNOWN_SHARE = 0.5
 # What a match keeps that is spread over several skills; whose skills state no operation or a near
@@ -1859,11 +1869,14 @@ class Search:
 
     # -- weights
 
+    def found_in(self, term):
+        """The number of listings that hold a term."""
+        number = self.index.vocabulary.numbers.get(term, BREAK)
+        return len(self.index.postings[number][0]) if number < len(self.index.postings) else 0
+
     def rarity(self, term):
         """How telling a term is: ln(1 + (N - n + 0.5) / (n + 0.5)), as in BM25; None if unknown."""
-        number = self.index.vocabulary.numbers.get(term)
-        found = len(self.index.postings[number][0]) if number is not None and (
-            number < len(self.index.postings)) else 0
+        found = self.found_in(term)
         if not found:
             return None
         return math.log(1 + (len(self.index.listings) - found + 0.5) / (found + 0.5))
@@ -1881,53 +1894,74 @@ class Search:
 
     # -- candidates
 
-    def find(self, concept):
-        """(values, common): a dict from place to the value of the concept's best form there, and
-        the postings of forms too common to go through, each with what it is worth."""
-        values, common = {}, []
+    def postings(self, concept):
+        """The (places, impacts, worth) of a concept's forms; a form is worth quality × rarity.
+
+        Left out are forms far more common than the word itself: they would drown it.
+        """
+        found = []
         own = self.rarity(concept.term)
-        most = max(COMMON_LEAST, COMMON_SHARE * len(self.index.listings))
+        most = max(FEW_PLACES, MORE_COMMON * self.found_in(concept.term)) if own else math.inf
         for term, quality in concept.forms.items():
             rarity = self.rarity(term)
-            if rarity is None:
-                continue
-            worth = quality * (rarity if own is None else min(own, rarity))
-            places, impacts = self.index.postings[self.index.vocabulary.numbers[term]]
-            if len(places) > most:
-                common.append((places, impacts, worth))
-            elif values:
-                for place, impact in zip(places, impacts):
-                    value = worth * impact
-                    if value > values.get(place, 0.0):
-                        values[place] = value
-            else:
-                values = {place: worth * impact for place, impact in zip(places, impacts)}
-        return values, common
+            if rarity is not None and (self.found_in(term) <= most or term == concept.term):
+                places, impacts = self.index.postings[self.index.vocabulary.numbers[term]]
+                found.append((places, impacts,
+                              quality * (rarity if own is None else min(own, rarity))))
+        return found
+
+    def spared(self, found):
+        """The terms of concepts with such long postings that only listings found otherwise are
+        looked up in them: what they weigh together is less than a result needs."""
+        lengths = {term: 0 for term in found}
+        for term, postings in found.items():
+            for places, _, _ in postings:
+                lengths[term] += len(places)
+        spared, left = set(), 0.0
+        if len(self.clauses) == 1 and sum(lengths.values()) > LONG_POSTINGS:
+            for term in self.clauses[0]:
+                left += self.needed * self.weights[term]
+            for term in sorted(lengths, key=lambda term: (-lengths[term], term)):
+                if self.weights[term] < left:
+                    left -= self.weights[term]
+                    spared.add(term)
+        return spared
 
     def candidates(self):
-        """The places worth a close look, after filling `values` for them."""
-        found = [self.find(concept) for concept in self.concepts.values()]
+        """The places worth a close look, after filling `values` with each concept's best there."""
+        found = {term: self.postings(concept) for term, concept in self.concepts.items()}
+        spared = self.spared(found)
         totals = {}
-        for values, _ in found:
-            for place, value in values.items():
-                totals[place] = totals.get(place, 0.0) + value
-        if not totals:
-            for _, common in found:
-                for places, impacts, worth in common:
+        for term, postings in found.items():
+            values = self.values[term] = {}
+            for places, impacts, worth in postings if term not in spared else ():
+                if values:
                     for place, impact in zip(places, impacts):
-                        totals[place] = totals.get(place, 0.0) + worth * impact
+                        value = worth * impact
+                        if value > values.get(place, 0.0):
+                            values[place] = value
+                else:
+                    values.update(zip(places, [worth * impact for impact in impacts]))
+            if totals:
+                for place, value in values.items():
+                    totals[place] = totals.get(place, 0.0) + value
+            else:
+                totals = dict(values)
         allowed = self.index.eligible(self.query.constraints, self.explicit)
         if allowed is not None:
             totals = {place: value for place, value in totals.items() if allowed[place]}
-        chosen = strongest(totals, CLOSE_LOOKS)
-        for term, (values, common) in zip(self.concepts, found):
-            for places, impacts, worth in common:
-                for place in chosen:
-                    at = bisect_left(places, place)
-                    if at < len(places) and places[at] == place:
-                        values[place] = max(worth * impacts[at], values.get(place, 0.0))
-            self.values[term] = values
-        return chosen
+        if spared:
+            totals = {place: totals[place] for place in strongest(totals, 4 * CLOSE_LOOKS)}
+            for term in spared:
+                values = self.values[term]
+                for places, impacts, worth in found[term]:
+                    for place in totals:
+                        at = bisect_left(places, place)
+                        if at < len(places) and places[at] == place:
+                            values[place] = max(worth * impacts[at], values.get(place, 0.0))
+                for place, value in values.items():
+                    totals[place] += value
+        return strongest(totals, CLOSE_LOOKS)
 
     # -- a close look
 
