@@ -1775,7 +1775,7 @@ class CapabilityIndex:
 ################ One search
 
 # How many listings are looked at closely: those with the greatest sum of term values.
-CLOSE_LOOKS = 64
+CLOSE_LOOKS = 48
 MOST_ROWS = 64
 # A related form in more than so many listings, and so many times as many as the word itself, is
 # too common to stand for it.
@@ -1979,8 +1979,9 @@ class Search:
                     if form in numbers:
                         self.ruled_out[numbers[form]] = concept.term
         self.ruled_out_count = len(set(self.ruled_out.values()))
+        asked = {concept.operation for concept in self.concepts.values()} - {None} - ANY_OPERATION
         self.operations = {numbers["+" + name]: name for name in OPERATION_NAMES
-                           if "+" + name in numbers}
+                           if asked and "+" + name in numbers}
         self.watched = {BREAK, *self.wanted, *self.operations, *self.ruled_out}
 
     def parts_of(self, place):
