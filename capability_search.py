@@ -1798,6 +1798,8 @@ SHORT_REQUEST, BESIDE_BEST = 6, 0.65
 WHOLE_SHARE, SERVED_SHARE, CHOSEN = 0.5, 0.6, 20
 # Matches within a tenth of the best of them are comparable.
 COMPARABLE = 0.9
+# A clause names so many skills at most that answer it equally well.
+MOST_SKILLS = 3
 # A listing with the same text below its name as another, of at least so many terms, is its copy.
 COPY_LENGTH = 12
 OPERATION_NAMES = sorted({*CLEAR_OPERATIONS.values(), *UNCLEAR_OPERATIONS.values()})
@@ -1817,15 +1819,15 @@ class Part:
 
 
 class Match:
-    """How one listing answers a query; `strengths` and `parts` are by clause."""
+    """How one listing answers a query: `strengths` by clause, `skills` the numbers of the best."""
 
-    __slots__ = ("place", "concepts", "score", "whole", "covered", "qualifies", "strengths", "parts",
+    __slots__ = ("place", "concepts", "score", "whole", "covered", "qualifies", "strengths", "skills",
                  "notes")
 
     def __init__(self, place, concepts):
         self.place, self.concepts = place, concepts
         self.score, self.whole, self.covered, self.qualifies = 0.0, 0.0, 0.0, False
-        self.strengths, self.parts, self.notes = [], [], []
+        self.strengths, self.skills, self.notes = [], [], []
 
 
 def keep_best(target, concepts):
@@ -2050,14 +2052,18 @@ class Search:
     def answer(self, match, clause, parts, context):
         """The share of its value that a match keeps for a clause, after noting what answers it."""
         covered = self.covered(clause, match.concepts)
-        best, best_part = 0.0, None
+        best, best_of_skills, skills = 0.0, 0.0, []
+        first = self.index.first_skill[match.place]
         for part in parts if covered else ():
             if not part.concepts.keys().isdisjoint(clause):
                 together = dict(context)
                 keep_best(together, part.concepts)
                 weight = self.covered(clause, together)
-                if weight > best:
-                    best, best_part = weight, part
+                best = max(best, weight)
+                if part.number >= first and weight >= best_of_skills:
+                    skills = [part.number - first] if weight > best_of_skills else (
+                        [*skills, part.number - first][:MOST_SKILLS])
+                    best_of_skills = weight
         share, note = self.stated(match.place, clause, parts)
         if covered:
             share *= SPREAD_SHARE + (1 - SPREAD_SHARE) * best / covered
@@ -2066,7 +2072,7 @@ class Search:
             value += self.values[term].get(match.place, 0.0)
             whole += self.weights[term]
         match.strengths.append(value * share)
-        match.parts.append(best_part)
+        match.skills += [number for number in skills if number not in match.skills]
         if note:
             match.notes.append(note)
         objects = self.objects.intersection(clause)
@@ -2111,10 +2117,9 @@ class Search:
         if not directions or not self.short:
             return False
         card = dict_of(self.index.listings[match.place].get("card"))
-        skills, first = dicts_of(card.get("skills")), self.index.first_skill[match.place]
+        skills = dicts_of(card.get("skills"))
         texts = [text_of(owner.get(key)) for key in ("name", "description") for owner in
-                 (card, *(skills[part.number - first] for part in match.parts
-                          if part and part.number >= first))]
+                 (card, *(skills[number] for number in match.skills))]
         words = [[token.lower()] if token.lower() in ("to", "into", "from") else terms_of(token)
                  for token in TOKEN.findall(INTO.sub(r"\1 to \2", " . ".join(texts)))]
         said = f" {' '.join(word for found in words for word in found)} "
@@ -2200,8 +2205,7 @@ class Search:
         """One result as plain data."""
         index, place = self.index, match.place
         skills = dicts_of(dict_of(index.listings[place].get("card")).get("skills"))
-        numbers = [part.number - index.first_skill[place] for part in match.parts if part]
-        names = [text_of(skills[number].get("name")) for number in numbers if number >= 0]
+        names = [text_of(skills[number].get("name")) for number in match.skills]
         words = [concept.word for term, concept in self.concepts.items() if term in match.concepts]
         return {"id": index.ids[place], "score": match.score,
                 "matched_skills": list(dict.fromkeys(filter(None, names))),
