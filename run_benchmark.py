@@ -1197,7 +1197,7 @@ def summary_lines(report):
     """Yield the summary, a line at a time, none wider than 80 columns."""
     version = f" {report['version']}" if report["version"] is not None else ""
     yield visible(f"{report['benchmark']}{version}: {report['kind']} set, "
-                  f"{len(report['cases'])} cases, {report['judgments']} judged", WIDTH)
+                  f"{len(report['cases'])} cases, judgments: {report['judgments']}", WIDTH)
     yield visible(f"ranker {report['ranker_version'] or 'not named'}, clock "
                   f"{report['clock'] or 'not named'}", WIDTH)
     yield ""

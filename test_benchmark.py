@@ -920,7 +920,7 @@ CAPTURE = {
 # relevant (ranks none and 1), for "four" 4 and 2 are (rank 4 alone; ranks 4 and 2), for "absent"
 # nothing is.
 TINY_SUMMARY = """\
-tiny 1.0.0: development set, 3 cases, complete judged
+tiny 1.0.0: development set, 3 cases, judgments: complete
 ranker toy-1, clock 2026-10-20T12:00:00+00:00
 
                             baseline   recommendation   difference    cases
@@ -1464,3 +1464,105 @@ class Processes(Folder):
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertEqual(done.stderr.count(b"\n"), 1)
         self.assertTrue(done.stderr.startswith(b"error: "))
+
+
+# ---- the project: README, fixtures and report belong together ----
+
+class Project(unittest.TestCase):
+    """What the README shows is what its commands print."""
+
+    @classmethod
+    def setUpClass(cls):
+        with open(os.path.join(HERE, "README.md"), "rb") as file:
+            cls.readme = file.read().decode("utf-8")
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.report_path = os.path.join(cls.folder.name, "my-report.json")
+        cls.status, cls.summary, cls.errors = run_main("--output", cls.report_path)
+        with open(cls.report_path, "rb") as file:
+            cls.report = json.loads(file.read())
+
+    def block(self, name):
+        """Return the README's lines between two marks."""
+        _, _, rest = self.readme.partition(f"<!-- {name} -->\n")
+        text, mark, _ = rest.partition(f"<!-- end {name} -->")
+        self.assertTrue(mark, name)
+        return text
+
+    def test_the_summary_is_the_one_of_the_command(self):
+        self.assertEqual((self.status, self.errors), (0, ""))
+        shown = self.summary.replace(self.report_path, "my-report.json")
+        command = "$ python run_benchmark.py --engine capability_search.py --output my-report.json"
+        self.assertEqual(self.block("summary"), f"```console\n{command}\n{shown}```\n")
+
+    def test_the_results_table_is_the_report(self):
+        rows = [line.strip("| ").split(" | ") for line in self.block("results").splitlines()[2:]]
+        expected = [[name, *(figure(entry[key]) for key in (
+            "baseline", "recommendation", "cases"))]
+            for name, entry in self.report["summary"].items()]
+        self.assertEqual(rows, expected)
+
+    def test_the_phrasing_table_is_the_one_of_the_search(self):
+        import capability_search
+        self.assertEqual(self.block("phrasings"), capability_search.phrasings_table())
+
+    def test_the_search_example_is_real(self):
+        import capability_search
+        lines = self.block("search").splitlines()
+        self.assertEqual(lines[1], '$ python capability_search.py '
+                                   '"verify an email address without an API key" --limit 1')
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            capability_search.main(["verify an email address without an API key", "--limit", "1"])
+        self.assertEqual("\n".join(lines[2:-1]) + "\n", out.getvalue())
+
+    def test_the_example_engine_runs(self):
+        path = os.path.join(self.folder.name, "my_ranker.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.block("engine").partition("```python\n")[2].partition("```")[0])
+        status, out, err = run_main("--engine", path)
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("ranker any-word-1", out)
+
+    def test_the_notebook_example_runs(self):
+        code = self.readme.partition("## In a notebook\n\n```python\n")[2].partition("```")[0]
+        lines = [line for line in code.splitlines() if "pandas" not in line]
+        names = {}
+        fixtures_path = os.path.join(HERE, "fixtures.json")
+        exec("\n".join(lines).replace('"fixtures.json"', repr(fixtures_path)), names)
+        self.assertEqual(len(names["report"]["cases"]), 24)
+
+    def test_facts(self):
+        self.assertEqual(self.report["summary"]["recall_at_5"]["cases"], 21)
+        self.assertEqual(self.report["summary"]["no_match_correct"]["cases"], 3)
+        for name, better in (("precision_at_5", 1), ("recall_at_5", 1), ("mrr_at_5", 1),
+                             ("distractors_returned", -1)):
+            self.assertGreater(self.report["summary"][name]["difference"] * better, 0, name)
+        self.assertEqual(self.report["summary"]["constraint_violations"]["recommendation"], 0)
+
+    def test_the_same_bytes_in_other_processes(self):
+        with open(self.report_path, "rb") as file:
+            expected = file.read()
+        for options in ({"PYTHONHASHSEED": "0"}, {"PYTHONHASHSEED": "77", "LC_ALL": "C"}):
+            done = run_process("--output", "-", env=options, cwd=self.folder.name)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertEqual(done.stdout, expected)
+
+    def test_three_files_are_enough(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("fixtures.json", "run_benchmark.py", "capability_search.py"):
+                with open(os.path.join(HERE, name), "rb") as source, \
+                        open(os.path.join(folder, name), "wb") as target:
+                    target.write(source.read())
+            done = subprocess.run(
+                [sys.executable, "-B", "run_benchmark.py", "--engine", "capability_search.py",
+                 "--output", "my-report.json"], cwd=folder, capture_output=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            with open(os.path.join(folder, "my-report.json"), "rb") as file, \
+                    open(self.report_path, "rb") as expected:
+                self.assertEqual(file.read(), expected.read())
+
+
+def figure(value):
+    """Return a figure as the README's table shows it."""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1210,6 +1210,12 @@ class SmallDirectories(unittest.TestCase):
             resizer(1), resizer(2, observations=SOUND),
             resizer(3, observations=SOUND, **signed), resizer(4, observations={"card": seen(1)}),
             resizer(5, observations={"card": seen(1), "tls": seen(1)})]), [3, 2, 5, 4, 1])
+        # A slightly weaker match with more evidence goes in front; a far weaker one doesn't.
+        slightly = resizer(2, "Resizes images for shops and farms.", observations=SOUND)
+        scores = [item["score"] for item in CapabilityIndex(
+            [resizer(1), slightly, *OTHERS], NOW).recommend("resize an image")["items"]]
+        self.assertLess(scores[0], scores[1])
+        self.assertEqual(self.order([resizer(1), slightly]), [2, 1])
         for what, observations in [
                 ("failed", {kind: seen(1, ok=False) for kind in SOUND}),
                 ("after the clock", {kind: seen(-1) for kind in SOUND}),
