@@ -363,16 +363,25 @@ def texts_of(value):
     return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
 
 
+# What every Python from 3.10 reads alike; fractions are brought to six digits.
+TIME = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(\.\d{1,6})?\d*(Z|[+-]\d\d:\d\d)",
+                  re.ASCII)
+
+
 def parse_time(value):
     """The aware datetime of an ISO 8601 text; SearchError when it is none or lacks an offset."""
     from datetime import datetime
-    try:
-        time = datetime.fromisoformat(value[:-1] + "+00:00" if value.endswith("Z") else value)
-    except (ValueError, AttributeError, TypeError):
-        raise SearchError(f"must be an ISO 8601 time, not {value!r}") from None
-    if time.tzinfo is None:
-        raise SearchError(f"must have an offset, such as +00:00: {value!r}")
-    return time
+    found = TIME.fullmatch(value) if isinstance(value, str) else None
+    if found:
+        moment, fraction, offset = found.groups()
+        moment += ":00" if len(moment) == 16 else ""
+        try:
+            return datetime.fromisoformat(moment + (fraction or ".0").ljust(7, "0")
+                                          + ("+00:00" if offset == "Z" else offset))
+        except ValueError:
+            pass
+    raise SearchError("must be an ISO 8601 time with an offset, such as "
+                      f"2026-10-20T12:00:00+00:00, not {value!r}")
 
 
 def scheme_kind(scheme):
@@ -391,8 +400,7 @@ def auth_alternatives(card):
     declared = card.get("securityRequirements")
     if isinstance(declared, list) and declared:
         return tuple(frozenset(scheme_kind(schemes.get(name)) for name in
-                               (needs.get("schemes") or {} if isinstance(needs, dict) else {}))
-                     for needs in declared)
+                               dict_of(dict_of(needs).get("schemes"))) for needs in declared)
     if schemes:
         return tuple(frozenset([scheme_kind(scheme)]) for scheme in schemes.values())
     return (frozenset(),)
@@ -471,9 +479,11 @@ THINGS = (
                "register, authentication, authenticating, authenticate, authorisation, "
                "authorization, auth, credential, credentials, password, passwords",
          refused={"auth": "none"},
-         alone_refused="anonymous, anonymously, anonymous access, unauthenticated, loginless, "
-                       "passwordless, open access"),
-    dict(names="oauth, oauth2, oauth 2, oauth 2.0, oauth2.0",
+         alone_refused="anonymously, anonymous access, anonymous use, anonymous usage, "
+                       "anonymous calls, anonymous requests, unauthenticated, loginless, "
+                       "accountless, passwordless, open access"),
+    dict(names="anonymous", asked={"auth": "none"}),
+    dict(names="oauth, oauth2, oauth 2, oauth 2.0, oauth2 0",
          asked={"auth": "oauth2"}, refused={"exclude_auth": ["oauth2"]}),
     dict(names="openid connect, openid, oidc, open id connect",
          asked={"auth": "oidc"}, refused={"exclude_auth": ["oidc"]}),
@@ -511,13 +521,13 @@ THINGS = (
          asked={"tls": True},
          alone="valid tls, working https, valid https, working tls, https working, tls working, "
                "https works, tls works, https that works, tls that works, tls ok, https ok, "
-               "tls is ok, https is ok, tls valid, https valid, tls is valid, "
+               "tls is ok, https is ok, https must work, tls must work, tls valid, https valid, tls is valid, "
                "valid tls certificate, valid ssl"),
 )
 # "without", up to six small words, a name: "without having to set up an account".
 REFUSERS = frozenset("""
 without no not zero sans minus never nor neither avoid avoiding skip skipping except excluding
-doesn't don't won't needn't isn't mustn't shouldn't can't cannot aren't wasn't
+doesn't don't won't needn't isn't mustn't shouldn't can't cannot aren't wasn't nothing
 """.split())
 # "with", up to four small words, a name: "that speaks only gRPC".
 ASKERS = frozenset("""
@@ -531,10 +541,11 @@ requiring required use uses using ask asks asking provide providing supply suppl
 set setting up get getting obtain obtaining enter entering make making kind sort form extra user
 personal there be being been is are valid demand demands want wants it must should do does did will
 or only support supported supports give giving by with separate necessarily needed own involve
-involving handing over depend rely relying on
+involving handing over depend rely relying on me us anyone that which
 """.split())
 # Behind a name: it is asked for, or not needed after all.
-ASKED_BEHIND = frozenset("only required mandatory preferred needed essential must".split())
+ASKED_BEHIND = frozenset("only required mandatory preferred needed essential must protected "
+                         "secured".split())
 NOT_NEEDED = frozenset("required needed necessary used involved mandatory require asked".split())
 WAIVED = frozenset("fine ok okay optional acceptable allowed welcome".split())
 # Words that may stand behind a name that was asked for; another noun makes it part of the task,
@@ -558,12 +569,14 @@ UNIT_HOURS = {"minute": 1 / 60, "min": 1 / 60, "hour": 1, "hr": 1, "h": 1, "day"
               "week": 168, "wk": 168, "w": 168, "fortnight": 336, "month": 720}
 NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
            "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20,
-           "thirty": 30, "fourteen": 14, "twenty-four": 24, "couple": 2, "half": 0.5}
-RECENT_HOURS = 7 * 24
+           "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "eleven": 11,
+           "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "eighteen": 18,
+           "couple": 2, "half": 0.5}
+RECENT_HOURS, CURRENT_HOURS = 7 * 24, 24
 # What the directory does to a card; what happens to a card but to other things as well; what an
 # agent does when the directory asks it; and how it then is.
 CARD_SEEN = frozenset("checked seen verified refreshed crawled observed indexed fetched looked "
-                      "rechecked re-checked inspected probed".split())
+                      "rechecked inspected probed".split())
 CARD_CHANGED = frozenset("updated changed modified renewed".split())
 ANSWERED = frozenset("responded responding answered answering replied replying responds answers "
                      "replies".split())
@@ -572,7 +585,7 @@ REACHABLE = frozenset("reachable reached up online alive available live contacte
 CARD_WORDS = frozenset("card cards listing listings entry entries profile".split())
 AGENT_WORDS = CARD_WORDS | frozenset("agent agents endpoint endpoints it protocol".split())
 AGE_LINKS = frozenset("was were is are been be has have had that which whose last most recently by "
-                      "the directory and successfully being to your you when".split())
+                      "the directory and successfully being to your you when age currently now".split())
 
 
 def phrases(text):
@@ -608,10 +621,11 @@ def phrasings():
     for row in THINGS:
         names = row["names"]
         if row.get("asked"):
-            rows.append((f"with / using / via / over NAME; NAME only; NAME required", names,
+            rows.append(("with / using / via / over NAME; NAME only; NAME required; a NAME agent", names,
                          row["asked"]))
         if row.get("refused"):
-            rows.append(("without / no / doesn't need NAME; NAME not needed; NAME-free", names,
+            rows.append(("without NAME; not NAME" if "signed" in row["refused"] else
+                         "without / no / doesn't need NAME; NAME not needed; NAME-free", names,
                          row["refused"]))
         if row.get("alone"):
             rows.append(("NAME", row["alone"], row["asked"]))
@@ -640,7 +654,7 @@ class ConstraintReader:
         self.phrases = []
         at = 0
         while at < len(words):
-            found = (self.refusal(at) or self.standing_alone(at) or self.behind(at)
+            found = (self.refusal(at) or self.behind(at) or self.standing_alone(at)
                      or self.asked(at) or self.age(at))
             name = self.name_at(at)
             at = found or (name[1] if name else at + 1)
@@ -678,6 +692,10 @@ class ConstraintReader:
             elif key.endswith("_hours"):
                 value = min(value, self.constraints.get(key, value))
             self.constraints[key] = value
+        if requirement and not {"signed", "card_max_age_hours"}.isdisjoint(requirement):
+            while start and self.word(start - 1) in CARD_WORDS | INTRODUCING:
+                start -= 1
+            end += self.word(end) in CARD_WORDS
         self.taken.update(range(start, end))
         self.phrases.append(" ".join(w for w in self.words[start:end] if w != ",").strip())
         return end
@@ -691,10 +709,12 @@ class ConstraintReader:
         if not found:
             return None
         small = self.words[at + 1:place]
+        if "the" in small and self.word(place) in ("key", "keys", "password", "passwords"):
+            return None  # "unlock a PDF without the password" speaks of the PDF's.
         while found:
             row, place = found
             requirement = row.get("refused")
-            if requirement == {"signed": False} and {"have", "need", "needs"} & set(small):
+            if requirement == {"signed": False} and {"have", "need", "needs", "necessarily"} & {*small}:
                 requirement = None  # "doesn't have to be signed" rules nothing out.
             if self.word(place) in WAIVED | {"problem"}:
                 requirement = None
@@ -757,7 +777,11 @@ class ConstraintReader:
             return self.take(at, end + 1, row["asked"])
         while self.word(end) in AFTER_NAME:
             end += 1
-        if row.get("asked") and self.word(at - 1) == "," and (
+        opens = self.word(at - 1) == "," or self.word(at - 1) == "and" and at - 2 in self.taken
+        if row.get("asked") and self.word(place) in ("agent", "agents") and (
+                self.word(place + 1) not in CARD_WORDS):
+            return self.take(at, place, row["asked"])
+        if row.get("asked") and opens and (
                 self.word(end) in ("", ",", "and", "please") or self.word(end) in ENDINGS):
             return self.take(at, end, row["asked"])
         return None
@@ -773,6 +797,8 @@ class ConstraintReader:
         if not found or not found[0].get("asked"):
             return None
         row, end = found
+        if self.word(end - 1) == "signature" and not {"my", "our"}.isdisjoint(self.words[at:end]):
+            return None  # "sign a letter with my signature" is about another one.
         if "auth" in row["asked"] and not AUTH_TASKS.isdisjoint(self.words[:at]):
             return None  # "log users in with OAuth" is the task itself.
         while self.word(end) in AFTER_NAME:
@@ -782,16 +808,22 @@ class ConstraintReader:
                 following not in ("please", "ideally", "card", "answered", "recently")
                 and following not in CARD_SEEN | ANSWERED | REACHABLE):
             return None  # "with OAuth flows" is about something else.
-        return self.take(at, end, row["asked"])
+        further = self.name_at(end + 1 + (self.word(end + 1) in ("a", "an")))
+        if further and further[0].get("asked") and self.word(end) == "or":
+            return self.take(at, further[1], None)  # No requirement says "one of the two".
+        at = self.take(at, end, row["asked"])
+        if further and further[0].get("asked") and self.word(end) == "and":
+            at = self.take(end, further[1], further[0]["asked"])
+        return at
 
     def number_of_units(self, at):
         """(hours, place behind) of "24 hours", "two days", "a week", "24h"; None for others."""
         word = self.word(at)
-        glued = re.fullmatch(r"(\d+)([a-z]+)", word)
+        glued = re.fullmatch(r"(\d{1,5})([a-z]+)", word)
         if glued and self.unit(glued[2]):
             return float(glued[1]) * self.unit(glued[2]), at + 1
         number = NUMBERS.get(word)
-        if re.fullmatch(r"\d+(\.\d+)?", word):
+        if re.fullmatch(r"\d{1,5}(\.\d+)?", word):
             number = float(word)
         if number is None:
             return (self.unit(word), at + 1) if self.unit(word) else None
@@ -813,8 +845,8 @@ class ConstraintReader:
 
     def span(self, at):
         """(hours, place behind) of "in the last 3 days", "today", "less than a week ago"; or None."""
-        if self.word(at) == "today" or self.word(at) == "tonight":
-            return 24, at + 1
+        if self.word(at) in ("today", "yesterday"):
+            return (24 if self.word(at) == "today" else 48), at + 1
         if self.word(at) == "this" and self.unit(self.word(at + 1)):
             return self.unit(self.word(at + 1)), at + 2
         within = self.word(at) in ("within", "in", "during", "over", "for", "under")
@@ -823,7 +855,7 @@ class ConstraintReader:
         at += self.word(at) == "the"
         if self.word(at) in ("last", "past", "previous", "preceding"):
             bounded, at = True, at + 1
-        elif self.word(at) in ("less", "fewer", "more") and self.word(at + 1) == "than":
+        elif self.word(at) in ("less", "fewer") and self.word(at + 1) == "than":
             bounded, at = True, at + 2
         elif self.word(at) in ("no", "not") and self.word(at + 1) in ("more", "older", "longer") and (
                 self.word(at + 2) == "than"):
@@ -833,7 +865,7 @@ class ConstraintReader:
         elif self.word(at) in ("max", "maximum"):
             bounded, at = True, at + 1
         found = self.number_of_units(at) if bounded else None
-        if not found:
+        if not found or not is_age(found[0]):
             return None
         hours, at = found
         at += self.word(at) in ("ago", "old", "or")
@@ -843,8 +875,8 @@ class ConstraintReader:
     def age(self, at):
         """The place behind "card checked in the last N days", taken out; else None."""
         start, subject = at, None
-        if self.word(at - 1) in AGE_LINKS:
-            return None  # The chain was tried from its start.
+        if self.word(at - 1) in AGE_LINKS or self.word(at - 1) in REFUSERS:
+            return None  # The chain was tried from its start; "not checked lately" asks nothing.
         if self.word(at) in AGENT_WORDS:
             if self.word(at) == "agent" and self.word(at + 1) in CARD_WORDS:
                 at += 1
@@ -888,6 +920,8 @@ class ConstraintReader:
         if recently or self.word(at) in ("recently", "lately"):
             return self.take(start, at + (self.word(at) in ("recently", "lately")),
                              {key: RECENT_HOURS})
+        if word in REACHABLE and not {"currently", "now"}.isdisjoint(self.words[start:at + 1]):
+            return self.take(start, at + (self.word(at) == "now"), {key: CURRENT_HOURS})
         return None
 
 

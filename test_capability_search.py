@@ -203,7 +203,7 @@ class Baseline(unittest.TestCase):
     def test_agrees_with_sql_on_random_directories(self):
         rng = random.Random(1)
         hits = longest = 0
-        for _ in range(400):
+        for _ in range(350):
             listings = random_directory(rng)
             index, second = self.both(listings)
             queries = ["", rng.choice(SPACES), rng.choice("abséß%_\\ωI"),
@@ -219,7 +219,7 @@ class Baseline(unittest.TestCase):
                               if bool(one.get("card", {}).get("signatures")) is signed])
                 self.assertEqual(index.baseline("a", {"signed": signed}), second.search("a"))
             second.close()
-        self.assertGreater(hits, 500)
+        self.assertGreater(hits, 400)
         self.assertEqual(longest, 6)
 
     def test_tiers_rounds_and_ties(self):
