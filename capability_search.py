@@ -114,6 +114,14 @@ def stem(word):
     return word
 
 
+@lru_cache(maxsize=None)
+def without_accents(word):
+    """The word with its accents taken off: "Café" gives "Cafe"."""
+    from unicodedata import combining, normalize
+    return normalize("NFC", "".join(letter for letter in normalize("NFKD", word)
+                                    if not combining(letter)))
+
+
 def terms_of(token):
     """The stems in one raw token, none for function words: "listPDFs" gives ["list", "pdf"].
 
@@ -123,6 +131,8 @@ def terms_of(token):
         word = token.lower()  # By far the most common case.
         return [] if word in SET_ASIDE else [stem(word)]
     word = token.partition("'")[0].partition("\u2019")[0]
+    if not word.isascii() and max(word) < "\u0250":  # Latin letters only.
+        word = without_accents(word)
     pieces = [word] if word.islower() else HUMP.split(word)
     if len(pieces) == 2:
         pieces.append(word)
@@ -151,7 +161,21 @@ generate: generate generation generator create creation creator make maker produ
 fill: fill filler populate ~complete ~completion
 extract: extract extraction extractor parse parser scrape scraper ocr ~read ~reading ~reader
 convert: convert converter conversion transform transformation transformer transcode ~turn
-export: ~export exporter ~import importer
+export: ~export exporter
+import: ~import importer
+resize: resize resizer ~scale
+crop: crop cropper
+start: ~start ~launch
+stop: ~stop ~terminate
+lock: ~lock
+unlock: unlock unlocker
+restore: restore restoration ~recover
+archive: backup ~archive
+close: ~close
+sell: sell seller selling
+renew: renew renewal
+uninstall: uninstall uninstaller
+repair: repair ~fix
 transcribe: transcribe transcription transcriber ~caption ~dictation
 merge: merge merger concatenate combine ~join
 split: ~split splitter ~separate
@@ -175,7 +199,7 @@ pay: ~pay ~charge ~transfer ~refund
 monitor: monitoring ~monitor ~watch ~observe ~track tracking tracker ~alert
 remind: remind reminder
 compare: compare comparison ~match
-explain: explain explanation explainer teach tutor describe clarify ~document ~guide ~answer
+explain: explain explanation explainer teach tutor describe clarify documentation ~document ~guide ~answer
     ~learn
 recommend: recommend recommendation recommender suggest suggestion ~advise
 edit: edit editor editing modify modification ~update ~change ~revise ~correct ~rewrite ~adjust
@@ -267,6 +291,11 @@ def operation_of(word, before):
             or word.endswith("ing") and word not in ING_NOUNS):
         return UNCLEAR_OPERATIONS[term]
     return None
+
+
+def unknown_operation(term):
+    """The operation of a verb that OPERATIONS does not know: its own."""
+    return "?" + term
 
 
 def are_near(asked, declared):
@@ -654,7 +683,7 @@ class ConstraintReader:
         self.phrases = []
         at = 0
         while at < len(words):
-            found = (self.refusal(at) or self.behind(at) or self.standing_alone(at)
+            found = (self.refusal(at) or self.standing_alone(at) or self.behind(at)
                      or self.asked(at) or self.age(at))
             name = self.name_at(at)
             at = found or (name[1] if name else at + 1)
@@ -741,8 +770,10 @@ class ConstraintReader:
     def standing_alone(self, at):
         """The place behind words that ask by themselves, taken out; None where there are none."""
         for phrase, row, asked in THINGS_ALONE.get(self.word(at), ()):
-            if self.starts(at, phrase):
-                end = at + len(phrase)
+            end = at + len(phrase)
+            behind = end + (self.word(end) in ("is", "are", "be"))
+            if self.starts(at, phrase) and self.word(behind) not in (
+                    "not", "isn't", "unnecessary", "optional", "free"):
                 while self.word(end) in ASKED_BEHIND | {"verified", "please"}:
                     end += 1
                 return self.take(at, end, row["asked"] if asked else row["refused"])
@@ -778,8 +809,9 @@ class ConstraintReader:
         while self.word(end) in AFTER_NAME:
             end += 1
         opens = self.word(at - 1) == "," or self.word(at - 1) == "and" and at - 2 in self.taken
-        if row.get("asked") and self.word(place) in ("agent", "agents") and (
-                self.word(place + 1) not in CARD_WORDS):
+        if row.get("asked") and self.word(place) in ("agent", "agents") and not any(
+                len(phrase) > place - at and self.starts(at, phrase)
+                for phrase, _, _ in THINGS_ALONE.get(self.word(at), ())):
             return self.take(at, place, row["asked"])
         if row.get("asked") and opens and (
                 self.word(end) in ("", ",", "and", "please") or self.word(end) in ENDINGS):
@@ -1336,6 +1368,8 @@ def thesaurus():
 
 # The weight in a clause of what a directory lists ("agent") and of operations that say little.
 LITTLE = 0.3
+# A word in front of these, where a request begins, is a verb: "water my plants".
+DETERMINERS = frozenset("a an the my our your this that these those all some every".split())
 # Words that begin another part of a request.
 CONNECTING = frozenset("additionally also then finally lastly furthermore moreover afterwards "
                        "afterward next plus".split())
@@ -1346,6 +1380,8 @@ RULED_OUT_LENGTH = 6
 # What stands behind these tells how or where, once the clause has named what: it weighs less.
 PREPOSITIONS = frozenset("in into about for from on at near with during between by using".split())
 ARGUMENT_SHARE = 0.75
+# A longer word is no compound of two.
+LONG_WORD = 40
 # Quality of the word that a phrase stands for, as "study cards" for "flashcard".
 PHRASE = 0.8
 # Words that share so many first letters, and differ by so few others, are taken for one family.
@@ -1429,6 +1465,9 @@ class Query:
         if word == "turn" and "into" not in self.words[at:]:
             operation = None  # "turn the lights off" converts nothing.
         terms = terms_of(token)
+        if operation is None and before is None and len(terms) == 1 and (
+                self.words[at + 1:at + 2] and self.words[at + 1] in DETERMINERS):
+            operation = unknown_operation(terms[0])
         if len(terms) == 3 and terms[2].startswith(terms[0]):
             terms = terms[2:] if terms[2] in self.known else terms[:2]
         elif len(terms) == 1 and terms[0] not in self.known:
@@ -1437,7 +1476,7 @@ class Query:
 
     def halves(self, word):
         """The two known stems that an unknown word is made of, as in "webpage"; else None."""
-        for at in range(3, len(word) - 2):
+        for at in range(3, len(word) - 2 if len(word) < LONG_WORD else 0):
             first, second = word[:at], stem(word[at:])
             if first in self.known and second in self.known:
                 return [first, second]
@@ -1447,10 +1486,14 @@ class Query:
         """None; notes pairs of the task's terms with "to" between them, such as (markdown, pdf)."""
         terms = [terms_of(word)[-1:] if at in kept else [] for at, word in enumerate(self.words)]
         for at, word in enumerate(self.words):
-            if word in ("to", "into") and at:
-                after = [term for found in terms[at + 1:at + 4] for term in found]
+            if word in ("to", "into", "from") and at:
+                after = [term for found in terms[at + 1:at + 4] for term in found][:1]
                 for found in terms[max(0, at - 2):at]:
-                    self.directions += [(term, after[0]) for term in found if after]
+                    self.directions += [(one, other) if word != "from" else (other, one)
+                                        for one in found for other in after]
+            joined = INTO.fullmatch(word)
+            if joined and at in kept:
+                self.directions.append(tuple(map(stem, joined.groups())))
 
 
 def relate(clause, family):
@@ -1466,8 +1509,8 @@ def relate(clause, family):
             forms.update(related.related(concept.term))
         for term in family(concept.term):
             forms.setdefault(term, FAMILY)
-        for term in own - {concept.term}:
-            forms.pop(term, None)  # One word of a listing answers one concept.
+        for term in own.intersection(forms) - {concept.term}:
+            del forms[term]  # One word of a listing answers one concept.
         if concept.operation:
             forms["+" + concept.operation] = SAME_OPERATION
     for first, second in zip(clause, clause[1:]):
@@ -1492,7 +1535,7 @@ def needed_coverage(words):
 # Behind these words a listing denies what it says, to the end of the sentence or at most so far.
 DENIERS = frozenset("""
 not no without never cannot can't doesn't don't isn't aren't won't neither nor excluding except
-unlike instead rather non
+unlike instead rather non unable
 """.split())
 DENIAL_LENGTH = 12
 # Behind these only to the comma; the others go on through a list: "does not create, edit or merge".
@@ -1500,6 +1543,8 @@ DENIES_TO_COMMA = frozenset("without no unlike instead excluding except rather n
 # "not only", "no more", "not just", "no matter": nothing is denied.
 DENIES_NOTHING = frozenset("only just more matter longer limited problem need doubt".split())
 DENIAL_ENDS = frozenset("but however only".split())
+# "Creating PDFs is not supported" denies what stands in front.
+DENIED_BEHIND = frozenset("supported possible available offered included provided planned".split())
 # In a stream of term numbers: the end of a part of the listing.
 BREAK = 0
 
@@ -1548,9 +1593,9 @@ class Vocabulary:
         last word of a `name` may be an operation, as in "Payment check".
         """
         known, special = self.tokens, self.special
-        target, denying, to_comma = stream, 0, False
+        target, denying, to_comma, start = stream, 0, False, len(stream)
         tokens = TOKEN.findall(text)
-        for token in tokens:
+        for at, token in enumerate(tokens):
             numbers = known.get(token)
             if numbers is None and token not in special:
                 numbers = self.learn(token)
@@ -1560,14 +1605,18 @@ class Vocabulary:
                     if not denying or token in DENIAL_ENDS or (
                             before == "not" and token in DENIES_NOTHING):
                         target, denying = stream, 0
-                target += numbers
+                # Who "explains how to create" does not create.
+                target += numbers[:-1] if (
+                    before == "to" and len(numbers) > 1 and tokens[at - 2:at - 1] == ["how"]
+                    ) else numbers
                 before = token
                 continue
             word, numbers, operation = special[token]
             if operation is not None:
                 target += numbers
                 if (before is None or before in BEFORE_VERB) and (
-                        not word.startswith("turn") or "into" in tokens):
+                        not word.startswith("turn") or "into" in tokens) and (
+                        before != "to" or tokens[at - 2:at - 1] != ["how"]):
                     target.append(operation)
                 before = token
             elif token == ",":
@@ -1575,9 +1624,12 @@ class Vocabulary:
                 if to_comma:
                     target, denying, to_comma = stream, 0, False
             elif token in ENDINGS:
-                target, denying, before, to_comma = stream, 0, None, False
+                target, denying, before, to_comma, start = stream, 0, None, False, len(stream)
                 if sentences and stream and stream[-1] != BREAK:
                     stream.append(BREAK)
+            elif tokens[at + 1:at + 2] and tokens[at + 1] in DENIED_BEHIND:
+                denied += stream[start:]
+                del stream[start:]
             else:
                 target, denying, before = denied, DENIAL_LENGTH, "not"
                 to_comma = word in DENIES_TO_COMMA
@@ -1642,8 +1694,14 @@ class CapabilityIndex:
             raise SearchError(f"now: must be a datetime with an offset, not {now!r}")
         self.listings = list(listings)
         self.ids = checked_ids(self.listings)
-        self.facts = [located(f"listings[{place}]", Facts, listing, now)
-                      for place, listing in enumerate(self.listings)]
+        self.facts, faults = [], []
+        for place, listing in enumerate(self.listings):
+            try:
+                self.facts.append(located(f"listings[{place}]", Facts, listing, now))
+            except SearchError as error:
+                faults.append(str(error))
+        if faults:
+            raise SearchError("\n".join(faults))
         self.vocabulary = Vocabulary()
         # By term number: the places of the listings that hold the term, and its impact there.
         self.postings = []
@@ -1832,6 +1890,8 @@ SHORT_REQUEST, BESIDE_BEST = 6, 0.65
 WHOLE_SHARE, SERVED_SHARE, CHOSEN = 0.5, 0.6, 20
 # Matches within a tenth of the best of them are comparable.
 COMPARABLE = 0.9
+# A part that holds the word of an operation, or so close a relative, states the operation.
+STATED = 0.5
 # A clause names so many skills at most that answer it equally well.
 MOST_SKILLS = 3
 # A listing with the same text below its name as another, of at least so many terms, is its copy.
@@ -2129,8 +2189,10 @@ class Search:
         speaking = [part for part in parts if not objects.isdisjoint(part.concepts)]
         if all(part.number < 2 for part in speaking):
             speaking = parts  # A name or a tag gives the object of every skill.
-        name = " or ".join(sorted(asked))
-        if any(asked & part.operations for part in speaking):
+        name = " or ".join(sorted(asked)).replace("?", "")
+        if any(asked & part.operations for part in speaking) or any(
+                self.concepts[term].operation == unknown_operation(term)
+                and part.concepts.get(term, 0.0) >= STATED for part in speaking for term in clause):
             return 1.0, None
         # A tag names a field; it declares no other operation.
         declared = set().union(*(part.operations for part in speaking if part.number != 1))
@@ -2211,13 +2273,12 @@ class Search:
             evidence = index.facts[match.place].evidence
             stream = index.streams[match.place]
             copied = stream[stream.index(BREAK):]
-            turn = 0
+            turns = []
             for source in (index.publisher(match.place), len(copied) > COPY_LENGTH and copied):
-                if source:
-                    turn = max(turn, seen.get((len(evidence), source), 0))
-                    seen[len(evidence), source] = seen.get((len(evidence), source), 0) + 1
-            keyed.append((-len(evidence), turn, at, match))
-        return [entry[3] for entry in sorted(keyed, key=lambda entry: entry[:3])]
+                turns.append(seen.get((len(evidence), source), 0) if source else 0)
+                seen[len(evidence), source] = turns[-1] + 1
+            keyed.append((-len(evidence), *turns, at, match))
+        return [entry[4] for entry in sorted(keyed, key=lambda entry: entry[:4])]
 
     # -- explanation
 
@@ -2225,8 +2286,8 @@ class Search:
         """How the query was read, as plain data."""
         return {
             "task_terms": [concept.word for concept in self.concepts.values()],
-            "operations": sorted({concept.operation for concept in self.concepts.values()}
-                                 - {None}),
+            "operations": sorted({concept.operation.lstrip("?")
+                                  for concept in self.concepts.values() if concept.operation}),
             "ruled_out": [concept.word for concept in self.query.ruled_out],
             "constraints": dict(self.query.constraints),
             "constraint_phrases": list(self.query.phrases),
@@ -2249,8 +2310,8 @@ class Search:
     def reasons(self, match, words):
         """Why a listing is where it is: terms, operation, constraints, evidence, what lowered it."""
         facts = self.index.facts[match.place]
-        asked = {concept.operation for term, concept in self.concepts.items()
-                 if term in match.concepts} - {None}
+        asked = {concept.operation.lstrip("?") for term, concept in self.concepts.items()
+                 if term in match.concepts and concept.operation}
         return [
             f"matches {', '.join(words)}",
             *([f"operation: {', '.join(sorted(asked))}"] if asked and not match.notes else []),
@@ -2286,25 +2347,35 @@ def checked_limit(limit):
 
 
 def checked_ids(listings):
-    """The ids in order; SearchError for a listing without one, a repeated one, or mixed kinds."""
-    ids = []
+    """The ids in order; SearchError names every listing without one, a repeated or a mixed one."""
+    ids, faults, seen = [], [], set()
     for place, listing in enumerate(listings):
+        value = listing.get("id") if isinstance(listing, dict) else None
         if not isinstance(listing, dict):
-            raise SearchError(f"listings[{place}]: must be an object, not {listing!r}")
-        value = listing.get("id")
-        if not (type(value) is int or isinstance(value, str) and value):
-            raise SearchError(f"listings[{place}].id: must be an integer or a non-empty text, "
-                              f"not {value!r}")
-        if ids and type(value) is not type(ids[0]):
-            raise SearchError(f"listings[{place}].id: {value!r} is of another kind than {ids[0]!r}")
-        ids.append(value)
-    if len(set(ids)) < len(ids):
-        seen = set()
-        for place, value in enumerate(ids):
-            if value in seen:
-                raise SearchError(f"listings[{place}].id: repeats {value!r}")
+            faults.append(f"listings[{place}]: must be an object, not {value_text(listing)}")
+        elif not (type(value) is int or isinstance(value, str) and value):
+            faults.append(f"listings[{place}].id: must be an integer or a non-empty text, "
+                          f"not {value_text(value)}")
+        elif ids and type(value) is not type(ids[0]):
+            faults.append(f"listings[{place}].id: {value_text(value)} is of another kind than "
+                          f"{value_text(ids[0])}")
+        elif value in seen:
+            faults.append(f"listings[{place}].id: repeats {value_text(value)}")
+        else:
+            ids.append(value)
             seen.add(value)
+    if faults:
+        raise SearchError("\n".join(faults))
     return ids
+
+
+def value_text(value):
+    """A value as a message shows it: short, whatever it is."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 ################ Files
@@ -2357,11 +2428,16 @@ def read_json(path):
     except RecursionError:
         raise SearchError(f"{visible(path)}: is nested more than {MOST_DEPTH} levels deep") from None
     except SearchError as error:
-        raise SearchError(f"{visible(path)}: {error}") from None
+        raise in_file(path, error) from None
     except json.JSONDecodeError as error:
         raise SearchError(f"{visible(path)}: line {error.lineno} column {error.colno}: "
                           f"not JSON: {error.msg}") from None
     return data
+
+
+def in_file(path, error):
+    """A SearchError that says which file each line of another one is about."""
+    return SearchError("\n".join(f"{visible(path)}: {line}" for line in str(error).split("\n")))
 
 
 def check_depth(data):
@@ -2386,9 +2462,9 @@ def read_listings(path):
     clock = data.get("clock", data.get("captured_at")) if isinstance(data, dict) else None
     try:
         checked_ids(listings)
-        return listings, None if clock is None else parse_time(clock)
+        return listings, None if clock is None else located("clock", parse_time, clock)
     except SearchError as error:
-        raise SearchError(f"{visible(path)}: {error}") from None
+        raise in_file(path, error) from None
 
 
 def visible(text):
@@ -2452,7 +2528,7 @@ def options_of(argv):
     options = parser.parse_args(argv)
     if options.query is None and not options.phrasings:
         parser.error("a query is needed")
-    if not options.limit.isascii() or not options.limit.isdigit():
+    if not re.fullmatch(r"[0-9]{1,9}", options.limit):
         parser.error(f"--limit must be a whole number from 0, not {options.limit!r}")
     return options
 
@@ -2495,7 +2571,7 @@ def report(answer, listings):
         if item.get("matched_skills"):
             lines.append("   skills: " + "; ".join(item["matched_skills"]))
         lines += [f"   {reason}" for reason in item.get("reasons", ())]
-    return "\n".join(map(visible, lines)) + "\n"
+    return "\n".join(map(visible, lines)).lstrip("\n") + "\n"
 
 
 def run(options):
@@ -2505,7 +2581,10 @@ def run(options):
         return phrasings_table()
     path = options.listings or os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                             "fixtures.json")
-    requirements = dict(map(parse_requirement, options.require))
+    requirements = {}
+    for key, value in map(parse_requirement, options.require):
+        if requirements.setdefault(key, value) != value:
+            raise SearchError(f"--require: {key}: is given twice, with different values")
     listings, clock = read_listings(path)
     if options.now is not None:
         try:
@@ -2518,7 +2597,7 @@ def run(options):
     try:
         index = CapabilityIndex(listings, clock)
     except SearchError as error:
-        raise SearchError(f"{visible(path)}: {error}") from None
+        raise in_file(path, error) from None
     if options.ranker == "baseline":
         ids = index.baseline(options.query, requirements, int(options.limit))
         answer = {"items": [{"id": value} for value in ids]}

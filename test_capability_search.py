@@ -19,6 +19,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from datetime import datetime, timedelta, timezone
 
@@ -28,7 +29,8 @@ sys.path.insert(0, HERE)
 import build_fixtures  # noqa: E402
 import capability_search  # noqa: E402
 from capability_search import (  # noqa: E402
-    AUTH_KINDS, REQUIREMENTS, THINGS, CapabilityIndex, SearchError, phrasings, stem, terms_of)
+    AUTH_KINDS, REQUIREMENTS, THINGS, CapabilityIndex, SearchError, parse_time, phrasings, stem,
+    terms_of)
 
 NOW = datetime(2026, 10, 20, 12, tzinfo=timezone.utc)
 with open(os.path.join(HERE, "fixtures.json"), encoding="utf-8") as _file:
@@ -586,7 +588,7 @@ TERMS = [
     ("createInvoicePDF", "create invoice pdf"), ("XMLParser", "xml parser"),
     ("OAuth", "oauth"), ("iPhone", "iphone"), ("APIs", "api"), ("the", ""), ("Please", ""),
     ("invoice's", "invoice"), ("companies’", "company"), ("csv2json", "csv json"),
-    ("Größe", "größe"), ("ΩΜΈΓΑ", "ωμέγα"), ("перевод", "перевод"), ("h2o", "h2o"),
+    ("Größe", "große"), ("Café", "caf"), ("ΩΜΈΓΑ", "ωμέγα"), ("перевод", "перевод"), ("h2o", "h2o"),
     ("天気予報", "天気 気予 予報"), ("天", "天"),
 ]
 # Texts of names in one spelling, and queries that have to find them.
@@ -1378,6 +1380,117 @@ HOSTILE_QUERIES = ["", " \n\t", "?!.,;:", "the of and with", "please", "pdf " * 
                    "card checked in the last ٣ days", "card checked in the last ² days"]
 
 
+# A query, a directory, and the ids that are returned, in order where it matters.
+KINDS = [
+    ("another verb on the same object", "resize an image", [
+        agent(1, "A", "", skill("Resize an image")), agent(2, "B", "", skill("Delete an image"))],
+     [1]),
+    ("a verb that no table knows", "water my plants", [
+        agent(1, "A", "", skill("Water plants")), agent(2, "B", "", skill("Sell plants"))], [1]),
+    ("the opposite verb", "lock a door", [
+        agent(1, "A", "", skill("Unlock a door")), agent(2, "B", "", skill("Lock a door"))], [2]),
+    ("who explains how does not do", "create an invoice", [
+        agent(1, "Handbook", "Explains how to create invoices."),
+        agent(2, "Maker", "", skill("Create an invoice", "Creates an invoice."))], [2]),
+    ("denied behind", "create a PDF", [
+        agent(1, "A", "Creating PDFs is not supported."), agent(2, "B", "Creates PDFs."),
+        agent(3, "C", "It is unable to create PDFs.")], [2]),
+    ("from, not to", "make a PDF from Markdown", [
+        agent(1, "A", "", skill("PDF to Markdown", "Turns a PDF into Markdown.")),
+        agent(2, "B", "", skill("Markdown to PDF", "Turns Markdown into a PDF."))], [2]),
+    ("a name that says the direction", "markdown2pdf", [
+        agent(1, "A", "", skill("PDF to Markdown")),
+        agent(2, "B", "", skill("Markdown to PDF"))], [2]),
+    ("accents do not matter", "find a cafe", [agent(1, "Café finder")], [1]),
+    ("nor here", "résumé builder", [agent(1, "Resume builder")], [1]),
+]
+
+
+class Kinds(unittest.TestCase):
+    """One small directory for each kind of fault that was once there."""
+
+    def test_kinds(self):
+        others = [agent(8, "Weather", "Forecasts rain."), agent(9, "Chess", "Plays chess.")]
+        for what, query, listings, expected in KINDS:
+            with self.subTest(what):
+                items = CapabilityIndex(listings + others, NOW).recommend(query)["items"]
+                self.assertEqual([item["id"] for item in items], expected)
+
+    def test_publishers_take_turns_with_long_copies(self):
+        text = "Resize any image to the width, height and file size that you name, in seconds."
+        listings = [agent(number, "Resizer", "", skill("Resize an image", text), publisher=name)
+                    for number, name in enumerate("AAABC", 1)]
+        items = CapabilityIndex(listings, NOW).recommend("resize an image")["items"]
+        self.assertEqual([item["id"] for item in items], [1, 4, 5, 2, 3])
+
+    def test_odd_security_requirements_declare_nothing_odd(self):
+        for schemes in (5, [[]], [{}], "key", None):
+            card = {"name": "A PDF maker", "securityRequirements": [{"schemes": schemes}]}
+            index = CapabilityIndex([{"id": 1, "card": card}], NOW)
+            self.assertEqual(index.baseline("pdf", {"auth": "none"}), [1])
+
+    def test_times_are_read_alike_on_every_version(self):
+        for text, holds in (
+                ("2026-10-20T09:00:00.5+00:00", True), ("2026-10-20T09:00Z", True),
+                ("20260101T000000Z", False), ("2026-10-20T09:00:00+0000", False),
+                ("2026-10-20T09:00:00,5+00:00", False), ("2026-10-20", False),
+                ("2026-10-20T09:00:00", False), ("2026-13-20T09:00:00Z", False)):
+            with self.subTest(text):
+                if holds:
+                    self.assertIsNotNone(parse_time(text).utcoffset())
+                else:
+                    with self.assertRaises(SearchError):
+                        parse_time(text)
+
+    def test_long_queries_take_no_square_of_their_length(self):
+        index = CapabilityIndex([agent(1, "A PDF maker")], NOW)
+        for query in (" ".join(f"w{number}x" for number in range(5000)), "x" * 100_000):
+            start = time.perf_counter()
+            index.recommend(query)
+            self.assertLess(time.perf_counter() - start, 3)
+
+
+# Behind a task, with the requirements that are read; the task keeps its words.
+LISTS_AND_OPPOSITES = [
+    (", signed card not needed", {}), (", card checked more than 3 days ago", None),
+    (", not checked recently", None), (", not necessarily signed", {}),
+    (" with mTLS and gRPC", {"auth": "mtls", "transport": "GRPC"}),
+    (", signed and streaming", {"signed": True, "streaming": True}),
+    (" with OAuth or an API key", {}), (" over gRPC or REST", {}),
+    (", OAuth-protected", {"auth": "oauth2"}), (" without me having to log in", {"auth": "none"}),
+    (", nothing that needs an account", {"auth": "none"}), (", HTTPS must work", {"tls": True}),
+    (", card checked yesterday", {"card_max_age_hours": 48}),
+    (", card age under 24 hours", {"card_max_age_hours": 24}),
+    (", seen in the last fifteen minutes", {"card_max_age_hours": 0.25}),
+    (", currently reachable", {"protocol_max_age_hours": 24}),
+    (", with a recently checked card", {"card_max_age_hours": 168}),
+    (", card checked in the last 0 days", None),
+    (f", card checked in the last {'9' * 400} days", None),
+]
+
+
+class ConstraintKinds(unittest.TestCase):
+    """Several constraints at once, and phrasings that must not turn into their opposite."""
+
+    def test_lists_and_opposites(self):
+        for words, expected in LISTS_AND_OPPOSITES:
+            with self.subTest(words[:40]):
+                constraints, terms = read("paint a fence" + words)
+                self.assertEqual(constraints, expected or {})
+                if expected is not None:
+                    self.assertEqual(terms, ["paint", "fence"])
+
+    def test_still_tasks(self):
+        for query in ("sign a PDF with my signature", "collect anonymous feedback",
+                      "anonymous survey creation", "unlock a PDF without the password"):
+            with self.subTest(query):
+                self.assertEqual(read(query)[0], {})
+
+    def test_an_agent_that_is_asked_for(self):
+        self.assertEqual(read("a gRPC agent to paint a fence")[0], {"transport": "GRPC"})
+        self.assertEqual(read("a signed agent that paints a fence")[0], {"signed": True})
+
+
 class Properties(unittest.TestCase):
     """What holds in every directory."""
 
@@ -1651,7 +1764,7 @@ class Command(unittest.TestCase):
         self.assertEqual(self.search("create a PDF without an API key", "--require",
                                      "card_max_age_hours=48"), TEXT_OUTPUT)
         self.assertEqual(self.search("create a PDF", "--ranker", "baseline", "--limit", "1"),
-                         "\n1. Press  [1]\n")
+                         "1. Press  [1]\n")
         self.assertEqual(self.search("translate, not summarise").splitlines()[:3],
                          ["task: translate", "operation: translate", "ruled out: summarise"])
 
