@@ -1,95 +1,148 @@
 #!/usr/bin/env python3
-"""Score the two rankers on retrieval sets in BEIR form, which nobody here wrote.
+"""Score the two rankers on search sets in BEIR form, which nobody here wrote.
 
-    $ python studies/retrieval.py metatool bfcl-live
-    $ python studies/retrieval.py --trec runs my-set
+    $ python studies/retrieval.py sets/metatool sets/toolbench
+    $ python studies/retrieval.py --trec runs --limit 100 my-set      a deeper run, for trec_eval
+    $ python studies/retrieval.py --engine my_ranker.py --json my-set
 
-A folder holds corpus.jsonl (_id, title, text, and in metadata "tags" and "skills" where there are
-any), queries.jsonl (_id, text) and qrels/test.tsv (query-id, corpus-id, score, with a head line). A
-document becomes a listing: its title the card's name, its text the description. Measured are, for
-every query with a relevant document, nDCG@5 (gain = score, discount 1 / log2(rank + 1)), recall@5
-and the reciprocal rank of the first relevant document among the first five; then their means.
+A set is a folder with three files in UTF-8:
 
-One that fails:
+    corpus.jsonl     {"_id", "title", "text", "metadata": {"tags": [...],
+                      "skills": [{"name", "description", "tags"}]}}; only _id and text must be there
+    queries.jsonl    {"_id", "text"}
+    qrels/test.tsv   a head line, then query id, document id and a whole score, parted by tabs
 
-    $ python studies/retrieval.py nowhere
-    error: nowhere/corpus.jsonl: cannot be read: No such file or directory
+A document becomes a listing: its title is the card's name and its text the description; it has no
+publisher and no observations. Figures are means over the queries that have a relevant document,
+that is, a score above 0; the column "queries" counts them. A query that a ranker leaves unanswered
+scores 0. Only the first five results count, and a repeated one earns nothing more:
 
-Exit status: 0 done; 2 bad input or usage; 130 interrupted.
+    nDCG@5     Σ score / log2(rank + 1) over the results, divided by the same sum of the best order
+    recall@5   relevant documents returned / relevant documents
+    RR@5       1 / rank of the first relevant document, or 0
+
+--trec writes SET.qrels.txt, SET.baseline.run and SET.recommendation.run; on these trec_eval's
+ndcg_cut_5 and recall_5, and at the default depth recip_rank, are the figures above. An id that
+holds white space, "%" or a letter beyond ASCII is percent-encoded.
+
+A run that fails names the place:
+
+    $ python studies/retrieval.py broken
+    error: broken/qrels/test.tsv: line 4: query 'q9' is not in queries.jsonl
+
+Exit status: 0 done; 2 bad input, engine or usage, and then nothing is written; 130 interrupted.
 """
 
-import argparse
-import json
 import math
 import os
+import re
 import sys
 from datetime import datetime, timezone
-from urllib.parse import quote
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, ROOT)
 
-from run_benchmark import BenchmarkError, Engine, visible, write_file  # noqa: E402
+from run_benchmark import (  # noqa: E402
+    METHODS, RANKERS, BenchmarkError, Engine, Parser, complain, emit, encoded, few, help_formatter,
+    id_list, in_file, parse_json, read_bytes, reason, sha256, shown_id, trec_name, visible,
+    write_file)
 
+VERSION = "1.0.0"
 CUTOFF = 5
-RANKERS = ("baseline", "recommend")
 MEASURES = ("nDCG@5", "recall@5", "RR@5")
-NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)  # No document has an observation to age.
-ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-                      "capability_search.py")
+FILES = ("corpus.jsonl", "queries.jsonl", os.path.join("qrels", "test.tsv"))
+NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)     # nothing in a set has a time to compare with
 
 
 ################ Sets
 
-def lines_of(path):
-    """Yield (number, line) of a UTF-8 text file; raise BenchmarkError."""
-    try:
-        with open(path, encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, 1):
-                yield number, line.rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        what = getattr(error, "strerror", None) or "is not UTF-8"
-        raise BenchmarkError(f"{visible(path)}: cannot be read: {what}") from None
-
-
-def records(path):
-    """Return {_id: record} of a JSON lines file, in order; raise BenchmarkError."""
-    found = {}
-    for number, line in lines_of(path):
-        if not line.strip():
-            continue
+def each_line(path, data, read):
+    """Call read(number, line) on each line that is not blank; BenchmarkErrors get its place."""
+    for number, line in enumerate(data.split(b"\n"), 1):
         try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        where = f"{visible(path)}: line {number}"
-        if not isinstance(record, dict) or not isinstance(record.get("_id"), str):
-            raise BenchmarkError(f'{where}: must be an object with a text "_id"')
-        if record["_id"] in found:
-            raise BenchmarkError(f"{where}: repeats _id {record['_id']!r}")
-        if not isinstance(record.get("text"), str):
-            raise BenchmarkError(f'{where}: "text" must be text')
-        found[record["_id"]] = record
-    return found
+            if line.strip():
+                read(number, line)
+        except BenchmarkError as error:
+            what = error.faults[0].removeprefix("line 1").lstrip(": ")
+            raise BenchmarkError(in_file(path, [f"line {number}: {what}"])) from None
 
 
-def judgments(path, queries, documents):
-    """Return {query: {document: score}} with the scores above 0; raise BenchmarkError."""
-    found = {}
-    for number, line in lines_of(path):
-        fields = line.split("\t")
-        where = f"{visible(path)}: line {number}"
-        if number == 1 or not line.strip():
-            continue
-        if len(fields) != 3 or not fields[2].strip().lstrip("-").isdigit():
-            raise BenchmarkError(f"{where}: must be query, document and a whole score")
-        query, document, score = fields[0], fields[1], int(fields[2])
+def record_fault(record):
+    """Return what is wrong with a document or query, or None."""
+    if type(record) is not dict:
+        return "must be an object"
+    if type(record.get("_id")) is not str or not record["_id"].strip():
+        return "_id: must be text that is not empty"
+    for key, value in (("text", record.get("text")), ("title", record.get("title") or "")):
+        if type(value) is not str:
+            return f"{key}: must be text"
+    metadata = record.get("metadata") or {}
+    if type(metadata) is not dict:
+        return "metadata: must be an object"
+    for key, kind, name in (("tags", str, "texts"), ("skills", dict, "objects")):
+        values = metadata.get(key) or []
+        if type(values) is not list or any(type(value) is not kind for value in values):
+            return f"metadata.{key}: must be a list of {name}"
+    return None
+
+
+def read_records(path, data):
+    """Return {_id: record} of a JSON lines file, in its order; raise BenchmarkError."""
+    records = {}
+
+    def read(number, line):
+        record = parse_json(line)
+        what = record_fault(record)
+        if what is None and record["_id"] in records:
+            what = f"_id {shown_id(record['_id'])}: occurs more than once"
+        if what:
+            raise BenchmarkError(what)
+        records[record["_id"]] = record
+
+    each_line(path, data, read)
+    return records
+
+
+def read_qrels(path, data, queries, documents):
+    """Return {query id: {document id: score}}, scores of 0 and below included."""
+    qrels = {}
+
+    def read(number, line):
+        fields = [field.strip() for field in line.decode("utf-8", "replace").split("\t")]
+        whole = len(fields) == 3 and re.fullmatch(r"-?[0-9]{1,9}", fields[2])
+        if number == 1 and (len(fields) != 3 or whole):
+            raise BenchmarkError("must be the head line: query-id, corpus-id, score")
+        if number > 1 and not whole:
+            raise BenchmarkError("must be query id, document id and a whole score, parted by tabs")
+        if number == 1:
+            return
+        query, document, score = fields
         if query not in queries:
-            raise BenchmarkError(f"{where}: no query {query!r}")
+            raise BenchmarkError(f"query {shown_id(query)} is not in queries.jsonl")
         if document not in documents:
-            raise BenchmarkError(f"{where}: no document {document!r}")
-        if score > 0:
-            found.setdefault(query, {})[document] = score
-    return found
+            raise BenchmarkError(f"document {shown_id(document)} is not in corpus.jsonl")
+        if document in qrels.setdefault(query, {}):
+            raise BenchmarkError(f"judges {shown_id(query)} and {shown_id(document)} again")
+        qrels[query][document] = int(score)
+
+    each_line(path, data, read)
+    return qrels
+
+
+def read_set(folder):
+    """Return (documents, queries, qrels, digests) of a folder; qrels of scored queries alone."""
+    paths = [os.path.join(folder, name) for name in FILES]
+    corpus, texts, judged = (read_bytes(path) for path in paths)
+    documents = read_records(paths[0], corpus)
+    queries = read_records(paths[1], texts)
+    qrels = {query: scores
+             for query, scores in read_qrels(paths[2], judged, queries, documents).items()
+             if max(scores.values()) > 0}
+    if not qrels:
+        raise BenchmarkError(in_file(paths[2], ["no query has a document with a score above 0"]))
+    digests = {name.replace(os.sep, "/"): sha256(data)
+               for name, data in zip(FILES, (corpus, texts, judged))}
+    return documents, queries, qrels, digests
 
 
 def listing(document):
@@ -100,129 +153,155 @@ def listing(document):
                      "skills": metadata.get("skills") or []}}
 
 
-################ Scores
+################ Rankings and their scores
+
+def rankings(engine, documents, texts, limit):
+    """Return {ranker: {query id: document ids}}; `texts` maps query ids to what they ask."""
+    index = engine.guarded("CapabilityIndex", engine.module.CapabilityIndex,
+                           [listing(document) for document in documents.values()], NOW)
+    runs = {}
+    for ranker in RANKERS:
+        method = engine.guarded("CapabilityIndex", getattr, index, METHODS[ranker])
+        run = runs[ranker] = {}
+        for query, text in texts.items():
+            where = f"{ranker}, query {shown_id(query)}"
+            answer = engine.guarded(where, method, text, None, limit)
+            run[query] = list(engine.guarded(where, id_list, answer))[:limit]
+            unknown = [one for one in run[query] if type(one) is not str or one not in documents]
+            if unknown:
+                engine.fail(f"{where}: returned {few(unknown)}, which is no document's id")
+    return runs
+
 
 def dcg(gains):
-    """Return the discounted cumulative gain: Σ gain / log2(rank + 1), ranks from 1."""
+    """Return the discounted cumulative gain: Σ gain / log2(rank + 1), the first rank is 1."""
     return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
-def scores(ranking, relevant):
-    """Return (nDCG@5, recall@5, RR@5) of a ranking; `relevant` maps documents to scores above 0."""
-    window = ranking[:CUTOFF]
-    ideal = sorted(relevant.values(), reverse=True)[:CUTOFF]
-    hits = [rank for rank, document in enumerate(window, 1) if document in relevant]
-    return (dcg([relevant.get(document, 0) for document in window]) / dcg(ideal),
-            len(hits) / len(relevant), 1 / hits[0] if hits else 0.0)
+def query_scores(ranking, scores):
+    """Return (nDCG@5, recall@5, RR@5) of a ranking; `scores` maps judged documents to scores."""
+    gains = {document: score for document, score in scores.items() if score > 0}
+    relevant, best = len(gains), sorted(gains.values(), reverse=True)[:CUTOFF]
+    found = [gains.pop(document, 0) for document in ranking[:CUTOFF]]  # a repeat finds it gone
+    hits = [rank for rank, gain in enumerate(found, 1) if gain]
+    return dcg(found) / dcg(best), len(hits) / relevant, 1 / hits[0] if hits else 0.0
 
 
-def evaluate(folder, engine, limit):
-    """Return (documents, queries, {ranker: means}, {ranker: run}, qrels) of one set."""
-    documents = records(os.path.join(folder, "corpus.jsonl"))
-    queries = records(os.path.join(folder, "queries.jsonl"))
-    qrels = judgments(os.path.join(folder, "qrels", "test.tsv"), queries, documents)
-    if not qrels:
-        raise BenchmarkError(f"{visible(folder)}: no query has a relevant document")
-    index = engine.module.CapabilityIndex([listing(one) for one in documents.values()], NOW)
-    means, runs = {}, {}
-    for ranker in RANKERS:
-        run = runs[ranker] = {}
-        for query in qrels:
-            answer = getattr(index, ranker)(queries[query]["text"], limit=limit)
-            items = answer["items"] if isinstance(answer, dict) else answer
-            run[query] = [item["id"] if isinstance(item, dict) else item for item in items]
-        columns = zip(*(scores(run[query], relevant) for query, relevant in qrels.items()))
-        means[ranker] = [math.fsum(column) / len(qrels) for column in columns]
-    return len(documents), len(qrels), means, runs, qrels
+def means(rows):
+    """Return {measure: mean} of rows of values in the order of MEASURES."""
+    columns = [list(column) for column in zip(*rows)]
+    return {measure: math.fsum(column) / len(column) for measure, column in zip(MEASURES, columns)}
 
+
+################ Output
 
 def trec_files(name, runs, qrels):
-    """Return {file name: text} of a set's judgments and runs."""
+    """Return {file name: text}: the judgments and the runs of a set.
+
+    trec_eval drops unanswered queries from its means, and repeated documents from their slots:
+    both get a document that nobody judged. No encoded id begins like it.
+    """
     files = {f"{name}.qrels.txt": "".join(
-        f"{quote(query)} 0 {quote(document)} {score}\n"
-        for query, relevant in qrels.items() for document, score in relevant.items())}
+        f"{trec_name(query)} 0 {trec_name(document)} {score}\n"
+        for query, scores in qrels.items() for document, score in scores.items())}
     for ranker, run in runs.items():
-        files[f"{name}.{ranker}.run"] = "".join(
-            f"{quote(query)} Q0 {quote(document)} {rank} {len(ranking) + 1 - rank} {ranker}\n"
-            for query, ranking in run.items() for rank, document in enumerate(ranking, 1))
+        lines = []
+        for query, ranking in run.items():
+            words = [f"%repeat-{at}" if document in ranking[:at] else trec_name(document)
+                     for at, document in enumerate(ranking)] or ["%nothing"]
+            lines += [f"{trec_name(query)} Q0 {word} {rank} {len(words) - rank + 1} {ranker}\n"
+                      for rank, word in enumerate(words, 1)]
+        files[f"{name}.{ranker}.run"] = "".join(lines)
     return files
+
+
+def write_trec(folder, files):
+    """Write {file name: text} into a folder, which is made if it is missing."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise BenchmarkError(in_file(folder, [f"cannot be made: {reason(error)}"])) from None
+    for name, text in files.items():
+        write_file(os.path.join(folder, name), text.encode())
+
+
+def table(report):
+    """Return a report as a Markdown table."""
+    lines = ["| set | documents | queries | ranker | " + " | ".join(MEASURES) + " |",
+             "|---|--:|--:|---|" + "--:|" * len(MEASURES)]
+    for ranker in RANKERS:
+        rows = [(visible(one["set"]), f"{one['documents']:,}", f"{one['queries']:,}", one[ranker])
+                for one in report["sets"]]
+        rows.append((f"mean of {len(rows)}", "", "", report["mean"][ranker]))
+        for *cells, figures in rows:
+            cells += [ranker, *(f"{figures[measure]:.4f}" for measure in MEASURES)]
+            lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
 
 
 ################ Command
 
-def table(results):
-    """Return the Markdown table of the means, with the mean over the sets."""
-    lines = ["| set | documents | queries | ranker | " + " | ".join(MEASURES) + " |",
-             "|---|---|---|---|" + "---|" * len(MEASURES)]
-    for ranker in RANKERS:
-        for name, documents, queries, means in results:
-            cells = " | ".join(f"{value:.4f}" for value in means[ranker])
-            lines.append(f"| {name} | {documents} | {queries} | {ranker} | {cells} |")
-        over = [math.fsum(column) / len(results)
-                for column in zip(*(means[ranker] for _, _, _, means in results))]
-        cells = " | ".join(f"{value:.4f}" for value in over)
-        lines.append(f"| mean of {len(results)} | | | {ranker} | {cells} |")
-    return "\n".join(lines) + "\n"
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are BenchmarkErrors, one line each."""
-
-    def error(self, message):
-        """Raise BenchmarkError; --help shows the usage."""
-        raise BenchmarkError(f"usage: {visible(message)}; see --help")
-
-
 def parse(argv):
-    """Return the options of a command line."""
-    parser = Parser(prog="retrieval.py", description=__doc__, allow_abbrev=False,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", metavar="DIR", nargs="+", help="a set in BEIR form")
-    parser.add_argument("--engine", metavar="FILE", default=ENGINE, help="another ranker's file")
-    parser.add_argument("--limit", metavar="N", type=int, default=CUTOFF,
-                        help="the depth of the runs, from 5 (default: 5)")
-    parser.add_argument("--trec", metavar="DIR", help="write judgments and runs for trec_eval")
-    parser.add_argument("--version", action="version", version="retrieval.py 1.0.0")
+    """Return (options, help text) of a command line; raise BenchmarkError."""
+    parser = Parser(prog="retrieval.py", description=__doc__, allow_abbrev=False, add_help=False,
+                    formatter_class=help_formatter)
+    add = parser.add_argument
+    add("folders", metavar="DIR", nargs="*", help="a set in BEIR form, one or more")
+    add("--engine", metavar="FILE", default=os.path.join(ROOT, "capability_search.py"),
+        help="the rankers (default: capability_search.py in the folder above)")
+    add("--limit", metavar="N", type=int, default=CUTOFF,
+        help="depth of the rankings and runs, from 5 (default: 5)")
+    add("--trec", metavar="DIR", help="write judgments and runs for trec_eval into this folder")
+    add("--json", action="store_true", help="print JSON, with the SHA-256 of every file")
+    add("--version", action="store_true", help="print the version")
+    add("-h", "--help", action="store_true", help="print this manual")
     options = parser.parse_args(argv)
+    if options.help or options.version:
+        return options, parser.format_help() if options.help else f"retrieval.py {VERSION}\n"
+    if not options.folders:
+        parser.error("name a folder, or more")
     if options.limit < CUTOFF:
-        parser.error(f"--limit must be {CUTOFF} or more")
-    return options
+        parser.error(f"--limit: must be {CUTOFF} or more")
+    names = [os.path.basename(os.path.realpath(folder)) for folder in options.folders]
+    if len(set(names)) < len(names):
+        parser.error("two folders have the same name")
+    options.sets = dict(zip(names, options.folders))
+    return options, ""
 
 
 def run(options):
-    """Return the table, after the TREC files are written."""
-    results, files = [], {}
+    """Return what to print, after the TREC files are written."""
+    sets, files = [], {}
     with Engine(options.engine) as engine:
-        for folder in options.folders:
-            name = os.path.basename(os.path.abspath(folder))
-            documents, queries, means, runs, qrels = evaluate(folder, engine, options.limit)
-            results.append((visible(name), documents, queries, means))
+        for name, folder in options.sets.items():
+            documents, queries, qrels, digests = read_set(folder)
+            texts = {query: queries[query]["text"] for query in qrels}
+            runs = rankings(engine, documents, texts, options.limit)
+            sets.append({"set": name, "documents": len(documents), "queries": len(qrels),
+                         **{ranker: means(query_scores(run[query], qrels[query]) for query in qrels)
+                            for ranker, run in runs.items()}, "sha256": digests})
             files.update(trec_files(name, runs, qrels))
-    if options.trec:
-        os.makedirs(options.trec, exist_ok=True)
-        for name, text in files.items():
-            write_file(os.path.join(options.trec, name), text.encode())
-    return table(results)
+        report = {"ranker_version": engine.version, "engine_sha256": sha256(engine.source),
+                  "limit": options.limit, "sets": sets,
+                  "mean": {ranker: means(one[ranker].values() for one in sets)
+                           for ranker in RANKERS}}
+    if options.trec is not None:
+        write_trec(options.trec, files)
+    return encoded(report) if options.json else table(report)
 
 
 def main(argv=None):
-    """Return the exit status of a command line, as the manual lists them."""
+    """Run the command with these arguments; return its exit status, as the manual lists them."""
     try:
-        sys.stdout.write(run(parse(argv)))
-        sys.stdout.flush()
+        options, manual = parse(argv)
+        emit(manual or run(options))
         return 0
     except BenchmarkError as error:
-        print("\n".join(f"error: {fault}" for fault in error.faults), file=sys.stderr)
+        complain(f"error: {fault}" for fault in error.faults)
         return 2
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        complain(["interrupted"])
         return 130
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
-        print(f"error: {visible(str(error.filename))}: {error.strerror}", file=sys.stderr)
-        return 2
 
 
 if __name__ == "__main__":
