@@ -37,6 +37,7 @@ import sys
 from array import array
 from bisect import bisect_left
 from functools import lru_cache
+from itertools import groupby
 
 RANKER_VERSION = "1.0.0"
 
@@ -53,9 +54,6 @@ ENDINGS = frozenset(".;:!?\n")
 # Inside "getHTTPResponse", "listPDFs" and "BigQuery", but not inside "OAuth", "iPhone" or "PDFs".
 HUMP = re.compile(r"(?<=[a-z0-9]{2})(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z]{2})")
 INTO = re.compile(r"([a-z]{3,})2([a-z]{3,})")
-# Scripts that put no spaces between words; pairs of neighbouring letters stand in for words.
-UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]+")
-
 FUNCTION_WORDS = frozenset("""
 a an the this that these those some any each every all both either neither few many much more most
 less least other another such own same i me my mine myself we us our ours ourselves you your yours
@@ -114,6 +112,15 @@ def stem(word):
     return word
 
 
+def is_unspaced(letter):
+    """Whether a letter's script puts no spaces between words: Thai, Japanese, Chinese, Korean.
+
+    Pairs of neighbouring letters stand in for words there.
+    """
+    return ("\u0e00" <= letter <= "\u0e7f" or "\u3040" <= letter <= "\u30ff"
+            or "\u3400" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7af")
+
+
 @lru_cache(maxsize=None)
 def without_accents(word):
     """The word with its accents taken off: "Café" gives "Cafe"."""
@@ -141,9 +148,11 @@ def terms_of(token):
         joined = INTO.fullmatch(piece)
         if joined:
             terms += [stem(part) for part in joined.groups()]
-        elif not piece.isascii() and UNSPACED.search(piece):
-            for run in UNSPACED.findall(piece):
-                terms += [run[at:at + 2] for at in range(max(1, len(run) - 1))]
+        elif not piece.isascii() and any(map(is_unspaced, piece)):
+            for unspaced, letters in groupby(piece, is_unspaced):
+                run = "".join(letters)
+                terms += ([run[at:at + 2] for at in range(max(1, len(run) - 1))] if unspaced
+                          else [stem(run)])
         elif piece not in SET_ASIDE:
             terms.append(stem(piece))
     return terms
@@ -1957,6 +1966,7 @@ class Search:
                 self.concepts.setdefault(concept.term, concept)
             self.clauses.append(list(dict.fromkeys(concept.term for concept in clause)))
         self.weights = {term: self.weight(concept) for term, concept in self.concepts.items()}
+        self.wholes = [math.fsum(self.weights[term] for term in clause) for clause in self.clauses]
         self.objects = {term for term, concept in self.concepts.items() if not concept.operation}
         self.needed = needed_coverage(query.length)
         self.short = len(self.clauses) == 1 and len(self.clauses[0]) <= SHORT_REQUEST
@@ -2124,10 +2134,13 @@ class Search:
             keep_best(everything, part.concepts)
             if part.number < 2:
                 keep_best(context, part.concepts)
+        if not any(self.covered(clause, everything) >= self.needed * whole
+                   for clause, whole in zip(self.clauses, self.wholes)):
+            return None
         match = Match(place, everything)
         most = 0.0
-        for clause in self.clauses:
-            most = max(most, self.answer(match, clause, parts, context))
+        for clause, whole in zip(self.clauses, self.wholes):
+            most = max(most, self.answer(match, clause, whole, parts, context))
         if not match.qualifies or self.is_reversed(match):
             return None
         for values in self.values.values():
@@ -2143,7 +2156,7 @@ class Search:
                 weight += self.weights[term] * concepts[term]
         return weight
 
-    def answer(self, match, clause, parts, context):
+    def answer(self, match, clause, whole, parts, context):
         """The share of its value that a match keeps for a clause, after noting what answers it."""
         covered = self.covered(clause, match.concepts)
         best, best_of_skills, skills = 0.0, 0.0, []
@@ -2161,10 +2174,9 @@ class Search:
         share, note = self.stated(match.place, clause, parts)
         if covered:
             share *= SPREAD_SHARE + (1 - SPREAD_SHARE) * best / covered
-        value, whole = 0.0, 0.0
+        value = 0.0
         for term in clause:
             value += self.values[term].get(match.place, 0.0)
-            whole += self.weights[term]
         match.strengths.append(value * share)
         match.skills += [number for number in skills if number not in match.skills]
         if note:

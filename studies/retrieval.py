@@ -12,18 +12,17 @@ A set is a folder with three files in UTF-8:
     queries.jsonl    {"_id", "text"}
     qrels/test.tsv   a head line, then query id, document id and a whole score, parted by tabs
 
-A document becomes a listing: its title is the card's name and its text the description; it has no
-publisher and no observations. Figures are means over the queries that have a relevant document,
-that is, a score above 0; the column "queries" counts them. A query that a ranker leaves unanswered
-scores 0. Only the first five results count, and a repeated one earns nothing more:
+A document becomes a listing: its title is the card's name, its text the description. Figures are
+means over the queries that have a document with a score above 0; the column "queries" counts them.
+An unanswered query scores 0. Five results count, and a repeated one earns nothing more:
 
     nDCG@5     Σ score / log2(rank + 1) over the results, divided by the same sum of the best order
     recall@5   relevant documents returned / relevant documents
     RR@5       1 / rank of the first relevant document, or 0
 
---trec writes SET.qrels.txt, SET.baseline.run and SET.recommendation.run; on these trec_eval's
-ndcg_cut_5 and recall_5, and at the default depth recip_rank, are the figures above. An id that
-holds white space, "%" or a letter beyond ASCII is percent-encoded.
+--trec writes SET.qrels.txt, SET.baseline.run and SET.recommendation.run, from which trec_eval reads
+the same ndcg_cut_5, recall_5 and, at the default depth, recip_rank. White space, "%" and letters
+beyond ASCII in an id are percent-encoded.
 
 A run that fails names the place:
 
@@ -196,11 +195,9 @@ def means(rows):
 ################ Output
 
 def trec_files(name, runs, qrels):
-    """Return {file name: text}: the judgments and the runs of a set.
-
-    trec_eval drops unanswered queries from its means, and repeated documents from their slots:
-    both get a document that nobody judged. No encoded id begins like it.
-    """
+    """Return {file name: text}: the judgments and the runs of a set."""
+    # trec_eval drops unanswered queries from its means, and repeated documents from their slots:
+    # both get a document that nobody judged. No encoded id begins like it.
     files = {f"{name}.qrels.txt": "".join(
         f"{trec_name(query)} 0 {trec_name(document)} {score}\n"
         for query, scores in qrels.items() for document, score in scores.items())}
