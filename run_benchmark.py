@@ -527,13 +527,20 @@ def evaluate_rankings(cases, baseline_results, recommendation_results, *,
     recip_rank of a run cut at five). Raises BenchmarkError with every fault of the arguments;
     changes none of them.
     """
-    collecting = gc.isenabled()
-    gc.disable()        # many small lists and no cycles: collecting would take half of the time
-    try:
+    with Uncollected():     # many small lists and no cycles: collecting would take half of the time
         return checked_and_scored(cases, baseline_results, recommendation_results, listings,
                                   KNOWN if known_positives_only else COMPLETE)
-    finally:
-        if collecting:
+
+
+class Uncollected:
+    """A context without garbage collection; after it collection is as it was."""
+
+    def __enter__(self):
+        self.collecting = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *error):
+        if self.collecting:
             gc.enable()
 
 
@@ -898,7 +905,8 @@ class Engine:
         self.module = type(sys)(self.name)
         self.module.__file__ = self.file
         sys.modules[self.name] = self.module
-        code = self.guarded("import", compiled, self.source, self.file)
+        with Uncollected():     # a syntax tree is large and has no cycles
+            code = self.guarded("import", compiled, self.source, self.file)
         self.guarded("import", exec, code, self.module.__dict__)
         version = getattr(self.module, "RANKER_VERSION", None)
         if type(version) is not str or not version:
