@@ -242,7 +242,8 @@ def judgment_faults(judgments, kinds):
         if key not in JUDGMENT_KEYS and str(key).endswith("ids"):
             yield f"judgments: unknown list {shown_id(key)}; known: {', '.join(JUDGED_LISTS)}"
     for key in JUDGED_LISTS:
-        what = id_list_fault(judgments.get(key, []), kinds)
+        ids = judgments.get(key, [])
+        what = id_list_fault(ids, kinds) if ids != [] else None
         if what:
             sound = False
             yield f"judgments.{key}: {what}"
