@@ -2575,7 +2575,8 @@ def report(answer, listings):
         for key, value in stated.items():
             lines.append(f"constraint: {key} = {json_text(value)}")
     if not answer["items"]:
-        lines.append("no listing declares this")
+        lines.append("the query names no task" if interpretation and not interpretation["task_terms"]
+                     else "no listing declares this")
     for rank, item in enumerate(answer["items"], 1):
         card = by_id[item["id"]].get("card")
         name = text_of(card.get("name")) if isinstance(card, dict) else ""
