@@ -408,8 +408,18 @@ TIME = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(\.\d{1,6})?\d*(Z|[+
 
 def parse_time(value):
     """The aware datetime of an ISO 8601 text; SearchError when it is none or lacks an offset."""
+    time = aware_time(value) if isinstance(value, str) else None
+    if time is None:
+        raise SearchError("must be an ISO 8601 time with an offset, such as "
+                          f"2026-10-20T12:00:00+00:00, not {value_text(value)}")
+    return time
+
+
+@lru_cache(maxsize=10_000)
+def aware_time(text):
+    """The aware datetime of a text, or None; a directory repeats few texts many times."""
     from datetime import datetime
-    found = TIME.fullmatch(value) if isinstance(value, str) else None
+    found = TIME.fullmatch(text)
     if found:
         moment, fraction, offset = found.groups()
         moment += ":00" if len(moment) == 16 else ""
@@ -418,8 +428,7 @@ def parse_time(value):
                                           + ("+00:00" if offset == "Z" else offset))
         except ValueError:
             pass
-    raise SearchError("must be an ISO 8601 time with an offset, such as "
-                      f"2026-10-20T12:00:00+00:00, not {value!r}")
+    return None
 
 
 def scheme_kind(scheme):
@@ -1675,6 +1684,7 @@ def raise_terms(weights, numbers, weight, usual_length):
             weights[number] = weight
 
 
+MOST_SKILLS_KNOWN = 50_000
 PHRASE_TIERS = ("card name", "skill name or description", "tag", "card description")
 
 
@@ -1718,7 +1728,7 @@ class CapabilityIndex:
         # sentence and each skill; which of these parts is the first skill; how many terms the
         # description has; and, where there are any, the terms that are only denied.
         self.streams, self.first_skill, self.prose_length = [], array("I"), array("I")
-        self.denied = {}
+        self.denied, self.skills = {}, {}
         collecting = gc.isenabled()
         gc.disable()  # Many small containers and no cycles: collecting would take a sixth of it.
         try:
@@ -1727,6 +1737,7 @@ class CapabilityIndex:
         finally:
             if collecting:
                 gc.enable()
+        del self.skills  # Only reading needs it.
         # Among otherwise equal listings: signed first, newest first, lowest id first.
         self.standing = [0] * len(self.listings)
         for rank, place in enumerate(sorted(range(len(self.listings)), key=lambda place: (
@@ -1775,19 +1786,40 @@ class CapabilityIndex:
     def read_skill(self, skill, stream, denied, best):
         """None; reads a skill, and raises the terms' weights in `best` to what it gives them.
 
-        The best mention counts, not the sum of all: a long list of skills earns nothing.
+        The best mention counts, not the sum of all: a long list of skills earns nothing. Directories
+        hold many copies, so a skill that was read is remembered for a while.
         """
-        read = self.vocabulary.read
-        start = len(stream)
-        read(text_of(skill.get("name")), stream, denied, name=True)
-        raise_terms(best, stream[start:], SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH)
-        start = len(stream)
-        read(text_of(skill.get("description")), stream, denied)
-        raise_terms(best, stream[start:], SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH)
-        start = len(stream)
-        for tag in texts_of(skill.get("tags")):
-            read(tag, stream, denied, before="")
-        raise_terms(best, stream[start:], TAG_WEIGHT, TAG_LENGTH)
+        name, description = text_of(skill.get("name")), text_of(skill.get("description"))
+        tags = tuple(texts_of(skill.get("tags")))
+        known = self.skills.get((name, description, tags))
+        if known is None:
+            if len(self.skills) >= MOST_SKILLS_KNOWN:
+                self.skills.clear()
+            known = self.skills[name, description, tags] = self.read_new_skill(
+                name, description, tags)
+        numbers, denied_numbers, weights = known
+        stream += numbers
+        denied += denied_numbers
+        if best:
+            for number, weight in weights.items():
+                if weight > best.get(number, 0.0):
+                    best[number] = weight
+        else:
+            best.update(weights)
+
+    def read_new_skill(self, name, description, tags):
+        """(numbers, denied numbers, weight by number) of a skill's texts."""
+        read, numbers, denied, weights = self.vocabulary.read, [], [], {}
+        read(name, numbers, denied, name=True)
+        raise_terms(weights, numbers, SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH)
+        start = len(numbers)
+        read(description, numbers, denied)
+        raise_terms(weights, numbers[start:], SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH)
+        start = len(numbers)
+        for tag in tags:
+            read(tag, numbers, denied, before="")
+        raise_terms(weights, numbers[start:], TAG_WEIGHT, TAG_LENGTH)
+        return numbers, denied, weights
 
     def eligible(self, *requirements):
         """A row with a 1 for each listing that satisfies all the requirements; None for all."""

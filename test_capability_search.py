@@ -1430,6 +1430,9 @@ class Kinds(unittest.TestCase):
             self.assertEqual(index.baseline("pdf", {"auth": "none"}), [1])
 
     def test_times_are_read_alike_on_every_version(self):
+        for value in ([], {}, 5, None, True):
+            with self.assertRaises(SearchError):
+                parse_time(value)
         for text, holds in (
                 ("2026-10-20T09:00:00.5+00:00", True), ("2026-10-20T09:00Z", True),
                 ("20260101T000000Z", False), ("2026-10-20T09:00:00+0000", False),
