@@ -371,7 +371,7 @@ def ranking_fault(ids, kind):
     if not sound and operator.countOf(map(type, ids), kind) != len(ids):
         wrong = next(value for value in ids if type(value) is not kind)
         return f"returned id {shown_id(wrong)} where listing ids are {kind_name(kind)}"
-    return "returned an empty id" if kind is str and "" in ids else None
+    return "returned an empty id" if kind is str and not all(ids) else None
 
 
 def read_rankings(name, results, case_ids, kind, faults):
@@ -465,14 +465,16 @@ def case_values(ranking, judged, names, measured):
     window = ranking[:CUTOFF]
     relevant, unacceptable, ineligible, known = judged
     distinct = window if len({*window}) == len(window) else list(dict.fromkeys(window))
-    hits = [value for value in distinct if value in relevant]
-    violations = [value for value in distinct if value in ineligible] if ineligible else []
-    distractors = [value for value in distinct if value in unacceptable] if unacceptable else []
-    unjudged = [value for value in distinct if value not in known]
+    hits, violations, distractors, unjudged = [], [], [], distinct[:]
+    if not known.isdisjoint(distinct):
+        hits = [value for value in distinct if value in relevant]
+        violations = [value for value in distinct if value in ineligible]
+        distractors = [value for value in distinct if value in unacceptable]
+        unjudged = [value for value in distinct if value not in known]
     exact, rounded = measured[
         len(hits), len(window), len(relevant), window.index(hits[0]) + 1 if hits else 0,
         len(violations), len(distractors), len(unjudged)]
-    duplicates = repeated(window) if len(distinct) != len(window) else []
+    duplicates = repeated(window) if distinct is not window else []
     top = ([{"id": value, "name": names.get(value)} for value in window] if names
            else [{"id": value, "name": None} for value in window])
     return [top, len(ranking), *rounded, violations, distractors, unjudged, duplicates], exact
@@ -612,7 +614,7 @@ def score(cases, rankings, names, judgments):
     for case in cases:
         head = case_head(case)
         judged = [head[-1][key] for key in JUDGED_LISTS]
-        judged.append([*judged[0], *judged[1], *judged[2]])
+        judged.append({*judged[0], *judged[1], *judged[2]})
         if len(judged[-1]) > 30:        # for short lists a set costs more than it saves
             judged = [set(ids) for ids in judged]
         old, old_exact = case_values(rankings["baseline"][case["id"]], judged, names, measured)
