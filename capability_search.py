@@ -529,7 +529,7 @@ THINGS = (
          alone_refused="anonymously, anonymous access, anonymous use, anonymous usage, "
                        "anonymous calls, anonymous requests, unauthenticated, loginless, "
                        "accountless, passwordless, open access"),
-    dict(names="anonymous", asked={"auth": "none"}),
+    dict(names="anonymous", asked={"auth": "none"}),  # See also ANONYMOUS_THINGS.
     dict(names="oauth, oauth2, oauth 2, oauth 2.0, oauth2 0",
          asked={"auth": "oauth2"}, refused={"exclude_auth": ["oauth2"]}),
     dict(names="openid connect, openid, oidc, open id connect",
@@ -581,6 +581,7 @@ ASKERS = frozenset("""
 with using via over through by support supports supporting speak speaks speaking require requires
 requiring need needs use uses accept accepts accepting offer offers offering has have having on
 authenticated authenticates authenticating secured protected behind must exposing exposes exposed
+take takes taking
 """.split())
 SMALL = frozenset("""
 a an any the of for to my your our their its have has having need needing needs require requires
@@ -605,7 +606,7 @@ agents card cards service output responses mode only required
 # Taken out with the constraint that they introduce.
 INTRODUCING = frozenset("""
 that which whose with and but must should is are be it has have needs need needing requires require
-requiring works work working available usable accessible reachable authenticated authenticating
+requiring works work working available usable accessible reachable authenticate authenticated authenticating
 authenticates secured protected supports supporting support speaks speaking exposed offered only an
 a the please ideally use uses using over via through in its completely fully entirely
 """.split())
@@ -633,6 +634,14 @@ CARD_WORDS = frozenset("card cards listing listings entry entries profile".split
 AGENT_WORDS = CARD_WORDS | frozenset("agent agents endpoint endpoints it protocol".split())
 AGE_LINKS = frozenset("was were is are been be has have had that which whose last most recently by "
                       "the directory and successfully being to your you when age currently now".split())
+
+
+# What is anonymous in a task; anything else that is called so is used without signing in.
+ANONYMOUS_THINGS = frozenset("""
+author authors chat chats comment comments contact data donation donations donor email emails
+feedback form forms letter letters mail message messages poll polls question questions report
+reports review reviews source sources survey surveys tip tips user users visitor visitors
+""".split())
 
 
 def phrases(text):
@@ -803,6 +812,10 @@ class ConstraintReader:
         if not found:
             return None
         row, place = found
+        if self.word(at) == "anonymous" and self.word(place) not in ANONYMOUS_THINGS:
+            while self.word(place) in ASKED_BEHIND:
+                place += 1
+            return self.take(at, place, row["asked"])
         if self.word(place) == "free" or self.word(place) == "unnecessary":
             return self.take(at, place + 1, row.get("refused"))
         if self.word(place) in AFTER_NAME - ASKED_BEHIND and self.word(place + 1) in (
@@ -849,13 +862,14 @@ class ConstraintReader:
         row, end = found
         if self.word(end - 1) == "signature" and not {"my", "our"}.isdisjoint(self.words[at:end]):
             return None  # "sign a letter with my signature" is about another one.
-        if "auth" in row["asked"] and not AUTH_TASKS.isdisjoint(self.words[:at]):
+        if "auth" in row["asked"] and self.is_auth_task(at):
             return None  # "log users in with OAuth" is the task itself.
         while self.word(end) in AFTER_NAME:
             end += 1
         following = self.word(end)
         if following and following not in FUNCTION_WORDS and following not in ",.;:!?)\n" and (
                 following not in ("please", "ideally", "card", "answered", "recently")
+                and following not in REFUSERS
                 and following not in CARD_SEEN | ANSWERED | REACHABLE):
             return None  # "with OAuth flows" is about something else.
         further = self.name_at(end + 1 + (self.word(end + 1) in ("a", "an")))
@@ -865,6 +879,15 @@ class ConstraintReader:
         if further and further[0].get("asked") and self.word(end) == "and":
             at = self.take(end, further[1], further[0]["asked"])
         return at
+
+    def is_auth_task(self, at):
+        """Whether "with NAME" at a place belongs to signing somebody in, the task itself."""
+        for place in range(at):
+            if self.words[place] in AUTH_TASKS:
+                between = [word for word in self.words[place + 1:at] if word not in FUNCTION_WORDS]
+                if between or not any(terms_of(word) for word in self.words[:place]):
+                    return True
+        return False
 
     def number_of_units(self, at):
         """(hours, place behind) of "24 hours", "two days", "a week", "24h"; None for others."""
@@ -1398,6 +1421,8 @@ RULED_OUT_LENGTH = 6
 # What stands behind these tells how or where, once the clause has named what: it weighs less.
 PREPOSITIONS = frozenset("in into about for from on at near with during between by using".split())
 ARGUMENT_SHARE = 0.75
+# In a query of so few words a noun at the end of a name may be the operation: "code review".
+TERSE = 7
 # A longer word is no compound of two.
 LONG_WORD = 40
 # Quality of the word that a phrase stands for, as "study cards" for "flashcard".
@@ -1409,13 +1434,14 @@ FAMILY, FAMILY_LETTERS, FAMILY_ENDING = 0.5, 6, 4
 class Concept:
     """One thing a query asks for: `forms` maps the terms that stand for it to their quality, 0 to 1.
 
-    The operation that a verb means is a term of its own, written with "+": "+generate".
+    The operation that a verb means is a term of its own, written with "+": "+generate". It is not
+    `sure` where the word may be a noun; then it rules nothing out.
     """
 
-    __slots__ = ("word", "term", "forms", "operation", "share")
+    __slots__ = ("word", "term", "forms", "operation", "share", "sure")
 
-    def __init__(self, word, term, operation=None):
-        self.word, self.term, self.operation = word, term, operation
+    def __init__(self, word, term, operation=None, sure=True):
+        self.word, self.term, self.operation, self.sure = word, term, operation, sure
         self.forms = {term: 1.0}
         self.share = LITTLE if term in DIRECTORY_WORDS or operation in ANY_OPERATION else 1.0
 
@@ -1483,6 +1509,14 @@ class Query:
         if word == "turn" and "into" not in self.words[at:]:
             operation = None  # "turn the lights off" converts nothing.
         terms = terms_of(token)
+        sure = True
+        following = self.words[at + 1] if at + 1 < len(self.words) else ""
+        if (word, following) == ("back", "up"):
+            operation, terms = "archive", ["back"]
+        elif operation is None and len(terms) == 1 and terms[0] in UNCLEAR_OPERATIONS and (
+                before and before not in FUNCTION_WORDS and before[0].isalnum()
+                and not terms_of(following) and len(self.words) <= TERSE):
+            operation, sure = UNCLEAR_OPERATIONS[terms[0]], False  # "code review for a team"
         if operation is None and before is None and len(terms) == 1 and (
                 self.words[at + 1:at + 2] and self.words[at + 1] in DETERMINERS):
             operation = unknown_operation(terms[0])
@@ -1490,7 +1524,7 @@ class Query:
             terms = terms[2:] if terms[2] in self.known else terms[:2]
         elif len(terms) == 1 and terms[0] not in self.known:
             terms = self.halves(word) or terms
-        return [Concept(word, term, operation) for term in terms]
+        return [Concept(word, term, operation, sure) for term in terms]
 
     def halves(self, word):
         """The two known stems that an unknown word is made of, as in "webpage"; else None."""
@@ -1999,7 +2033,7 @@ class Search:
             self.clauses.append(list(dict.fromkeys(concept.term for concept in clause)))
         self.weights = {term: self.weight(concept) for term, concept in self.concepts.items()}
         self.wholes = [math.fsum(self.weights[term] for term in clause) for clause in self.clauses]
-        self.objects = {term for term, concept in self.concepts.items() if not concept.operation}
+        self.objects = {term for term, concept in self.concepts.items() if concept.is_object()}
         self.needed = needed_coverage(query.length)
         self.short = len(self.clauses) == 1 and len(self.clauses[0]) <= SHORT_REQUEST
         self.values = {}
@@ -2246,7 +2280,7 @@ class Search:
             return UNSTATED_SHARE, f"does not state the operation {name}"
         if any(are_near(one, other) for one in asked for other in declared):
             return UNSTATED_SHARE, f"declares {' and '.join(sorted(declared))}, near {name}"
-        if self.short:
+        if self.short and all(self.concepts[term].sure for term in clause):
             return 0.0, None
         return OTHER_SHARE, f"declares {' and '.join(sorted(declared))}, not {name}"
 

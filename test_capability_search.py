@@ -1401,6 +1401,12 @@ KINDS = [
     ("a name that says the direction", "markdown2pdf", [
         agent(1, "A", "", skill("PDF to Markdown")),
         agent(2, "B", "", skill("Markdown to PDF"))], [2]),
+    ("an operation that is a noun", "code review for pull requests", [
+        agent(1, "A", "", skill("Review pull requests", "Reviews the code of a pull request.")),
+        agent(2, "B", "", skill("Format code", "Formats code before a pull request."))], [1]),
+    ("a phrasal verb", "back up a database", [
+        agent(1, "A", "", skill("Back up a database")),
+        agent(2, "B", "", skill("Query a database"))], [1]),
     ("accents do not matter", "find a cafe", [agent(1, "Café finder")], [1]),
     ("nor here", "résumé builder", [agent(1, "Resume builder")], [1]),
 ]
@@ -1467,6 +1473,9 @@ LISTS_AND_OPPOSITES = [
     (", seen in the last fifteen minutes", {"card_max_age_hours": 0.25}),
     (", currently reachable", {"protocol_max_age_hours": 24}),
     (", with a recently checked card", {"card_max_age_hours": 168}),
+    (", must authenticate with mutual TLS", {"auth": "mtls"}),
+    (" over REST without authentication", {"transport": "HTTP+JSON", "auth": "none"}),
+    (", anonymous", {"auth": "none"}),
     (", card checked in the last 0 days", None),
     (f", card checked in the last {'9' * 400} days", None),
 ]
@@ -1488,6 +1497,12 @@ class ConstraintKinds(unittest.TestCase):
                       "anonymous survey creation", "unlock a PDF without the password"):
             with self.subTest(query):
                 self.assertEqual(read(query)[0], {})
+
+    def test_anonymous_use_and_anonymous_things(self):
+        self.assertEqual(read("anonymous weather forecast"),
+                         ({"auth": "none"}, ["weather", "forecast"]))
+        self.assertEqual(read("log users in with OAuth")[0], {})
+        self.assertEqual(read("authenticate with OAuth")[0], {})
 
     def test_an_agent_that_is_asked_for(self):
         self.assertEqual(read("a gRPC agent to paint a fence")[0], {"transport": "GRPC"})
