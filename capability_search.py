@@ -80,7 +80,7 @@ DIRECTORY_WORDS = frozenset("agent tool servic assistant bot mcp a2a".split())
 VOWELS = frozenset("aeiouy")
 IRREGULAR = dict(pair.split(":") for pair in """
 paid:pay sent:send built:build made:make written:write wrote:write drawn:draw drew:draw bought:buy
-found:find sold:sell taught:teach spoken:speak spoke:speak spent:spend heard:hear read:read sung:sing
+found:find sold:sell taught:teach spoken:speak spoke:speak spent:spend heard:hear sung:sing
 chosen:choose chose:choose driven:drive flown:fly eaten:eat slept:sleep won:win lost:lose kept:keep
 held:hold hidden:hide shown:show known:know seen:see taken:take given:give told:tell met:meet
 children:child people:person men:man women:woman feet:foot teeth:tooth mice:mouse geese:goose
@@ -90,7 +90,7 @@ knives:knife wives:wife leaves:leaf
 
 
 def stem(word):
-    """The lower-case word without plural, -ing, -ed and final e: "creates", "creating" → "creat"."""
+    """The lower-case word without plural, -ing, -ed and final e: "creating" gives "creat"."""
     word = IRREGULAR.get(word, word)
     if len(word) < 4 or not word.isascii():
         return word
@@ -208,8 +208,8 @@ pay: ~pay ~charge ~transfer ~refund
 monitor: monitoring ~monitor ~watch ~observe ~track tracking tracker ~alert
 remind: remind reminder
 compare: compare comparison ~match
-explain: explain explanation explainer teach tutor describe clarify documentation ~document ~guide ~answer
-    ~learn
+explain: explain explanation explainer teach tutor describe clarify documentation ~document
+    ~guide ~answer ~learn
 recommend: recommend recommendation recommender suggest suggestion ~advise
 edit: edit editor editing modify modification ~update ~change ~revise ~correct ~rewrite ~adjust
 delete: delete deletion remove removal remover erase eraser ~clear ~strip
@@ -286,8 +286,10 @@ def read_near():
 CLEAR_OPERATIONS, UNCLEAR_OPERATIONS = read_operations()
 NEAR = read_near()
 # A verb may follow these; it may also start a sentence, a skill's name, or stand behind a comma.
-ING_NOUNS = frozenset("recording drawing building reading writing clearing listing spotting".split())
-BEFORE_VERB = frozenset("to and or can please you i we will that which who helps lets not then".split())
+ING_NOUNS = frozenset("recording drawing building reading writing clearing listing "
+                      "spotting".split())
+BEFORE_VERB = frozenset("to and or can please you i we will that which who helps lets not "
+                        "then".split())
 
 
 def operation_of(word, before):
@@ -568,7 +570,8 @@ THINGS = (
          asked={"tls": True},
          alone="valid tls, working https, valid https, working tls, https working, tls working, "
                "https works, tls works, https that works, tls that works, tls ok, https ok, "
-               "tls is ok, https is ok, https must work, tls must work, tls valid, https valid, tls is valid, "
+               "tls is ok, https is ok, https must work, tls must work, tls valid, https valid, "
+               "tls is valid, "
                "valid tls certificate, valid ssl"),
 )
 # "without", up to six small words, a name: "without having to set up an account".
@@ -606,11 +609,13 @@ agents card cards service output responses mode only required
 # Taken out with the constraint that they introduce.
 INTRODUCING = frozenset("""
 that which whose with and but must should is are be it has have needs need needing requires require
-requiring works work working available usable accessible reachable authenticate authenticated authenticating
+requiring works work working available usable accessible reachable authenticate authenticated
+authenticating
 authenticates secured protected supports supporting support speaks speaking exposed offered only an
 a the please ideally use uses using over via through in its completely fully entirely
 """.split())
-AUTH_TASKS = frozenset("log sign login authenticate authenticating authorize authorise onboard".split())
+AUTH_TASKS = frozenset("log sign login authenticate authenticating authorize authorise "
+                       "onboard".split())
 
 # Ages: hours in a unit, and how a number may be written.
 UNIT_HOURS = {"minute": 1 / 60, "min": 1 / 60, "hour": 1, "hr": 1, "h": 1, "day": 24, "d": 24,
@@ -633,7 +638,8 @@ REACHABLE = frozenset("reachable reached up online alive available live contacte
 CARD_WORDS = frozenset("card cards listing listings entry entries profile".split())
 AGENT_WORDS = CARD_WORDS | frozenset("agent agents endpoint endpoints it protocol".split())
 AGE_LINKS = frozenset("was were is are been be has have had that which whose last most recently by "
-                      "the directory and successfully being to your you when age currently now".split())
+                      "the directory and successfully being to your you when age currently "
+                      "now".split())
 
 
 # What is anonymous in a task; anything else that is called so is used without signing in.
@@ -677,8 +683,8 @@ def phrasings():
     for row in THINGS:
         names = row["names"]
         if row.get("asked"):
-            rows.append(("with / using / via / over NAME; NAME only; NAME required; a NAME agent", names,
-                         row["asked"]))
+            rows.append(("with / using / via / over NAME; NAME only; NAME required; a NAME agent",
+                         names, row["asked"]))
         if row.get("refused"):
             rows.append(("without NAME; not NAME" if "signed" in row["refused"] else
                          "without / no / doesn't need NAME; NAME not needed; NAME-free", names,
@@ -770,7 +776,8 @@ class ConstraintReader:
         while found:
             row, place = found
             requirement = row.get("refused")
-            if requirement == {"signed": False} and {"have", "need", "needs", "necessarily"} & {*small}:
+            if requirement == {"signed": False} and not (
+                    {"have", "need", "needs", "necessarily"}.isdisjoint(small)):
                 requirement = None  # "doesn't have to be signed" rules nothing out.
             if self.word(place) in WAIVED | {"problem"}:
                 requirement = None
@@ -917,7 +924,7 @@ class ConstraintReader:
         return UNIT_HOURS.get(word) or UNIT_HOURS.get(word[:-1] if word.endswith("s") else "", 0)
 
     def span(self, at):
-        """(hours, place behind) of "in the last 3 days", "today", "less than a week ago"; or None."""
+        """(hours, place behind) of "in the last 3 days", "today", "at most a week old"; or None."""
         if self.word(at) in ("today", "yesterday"):
             return (24 if self.word(at) == "today" else 48), at + 1
         if self.word(at) == "this" and self.unit(self.word(at + 1)):
@@ -930,8 +937,8 @@ class ConstraintReader:
             bounded, at = True, at + 1
         elif self.word(at) in ("less", "fewer") and self.word(at + 1) == "than":
             bounded, at = True, at + 2
-        elif self.word(at) in ("no", "not") and self.word(at + 1) in ("more", "older", "longer") and (
-                self.word(at + 2) == "than"):
+        elif self.word(at) in ("no", "not") and self.word(at + 2) == "than" and (
+                self.word(at + 1) in ("more", "older", "longer")):
             bounded, at = True, at + 3
         elif self.word(at) == "at" and self.word(at + 1) in ("most", "latest"):
             bounded, at = True, at + 2
@@ -1004,7 +1011,8 @@ class ConstraintReader:
 # are kinds or parts of them. "_" joins the words of a phrase.
 RELATED = """
 # travel and places
-travel trip journey tour vacation holiday tourism > itinerary sightseeing destination excursion cruise backpacking
+travel trip journey tour vacation holiday tourism > itinerary sightseeing destination excursion
+travel trip journey tour vacation holiday tourism > cruise backpacking
 hotel accommodation lodging hostel motel inn airbnb resort > room stay
 flight airline airfare plane airplane aviation > airport layover boarding departure
 train rail railway > metro subway station tram
@@ -1046,7 +1054,8 @@ clean cleaning housekeeping laundry > maid iron
 repair fix maintenance
 plant gardening garden > flower tree soil
 # weather and nature
-weather forecast meteorology meteorological > rain snow temperature humidity wind storm sunny sunshine umbrella
+weather forecast meteorology meteorological > rain snow temperature humidity wind storm sunny
+weather forecast meteorology meteorological > sunshine umbrella
 climate > warming emission carbon
 pollution air_quality > smog particulate
 earthquake seismic quake > tremor magnitude
@@ -1096,7 +1105,8 @@ game gaming videogame > player puzzle chess quest multiplayer esports gamer
 chess > checkmate
 puzzle riddle > crossword sudoku trivia
 trivia quiz > question
-sport sports athletics > football soccer basketball baseball tennis hockey cricket golf rugby league team nba nfl mlb
+sport sports athletics > football soccer basketball baseball tennis hockey cricket golf rugby
+sport sports athletics > league team nba nfl mlb
 match fixture game > score
 score result > standings
 football soccer > premier league fifa
@@ -1111,7 +1121,8 @@ stock stocks share shares equity equities securities > ticker nasdaq dividend po
 invest investment investing investor > portfolio fund stock trading
 trade trading trader > broker market
 market markets > stock trading
-crypto cryptocurrency blockchain > bitcoin ethereum btc eth nft token wallet defi coin solana contract
+crypto cryptocurrency blockchain > bitcoin ethereum btc eth nft token wallet defi coin solana
+crypto cryptocurrency blockchain > contract
 wallet > balance
 exchange_rate currency forex fx > dollar euro yen pound usd eur
 currency exchange > dollar euro yen pound rupee usd eur gbp jpy
@@ -1215,7 +1226,8 @@ word vocabulary term > dictionary
 dictionary definition meaning define > synonym thesaurus
 grammar spelling proofreading > punctuation
 translate translation translator > interpreter
-research study paper academic scholarly scientific > literature journal publication arxiv pubmed citation
+research study paper academic scholarly scientific > literature journal publication arxiv pubmed
+research study paper academic scholarly scientific > citation
 paper papers publication literature > arxiv journal
 citation reference bibliography
 science scientific > physics chemistry biology
@@ -1251,7 +1263,8 @@ text string > word sentence paragraph
 sentiment emotion mood feeling
 keyword keywords
 # computing
-code coding programming program software developer > python javascript java function repository debug
+code coding programming program software developer > python javascript java function repository
+code coding programming program software developer > debug
 repository repo git > github gitlab commit branch
 github repository > pull_request issue
 bug error defect > debug issue exception
@@ -1432,7 +1445,7 @@ FAMILY, FAMILY_LETTERS, FAMILY_ENDING = 0.5, 6, 4
 
 
 class Concept:
-    """One thing a query asks for: `forms` maps the terms that stand for it to their quality, 0 to 1.
+    """One thing a query asks for: `forms` maps the terms that stand for it to a quality, 0 to 1.
 
     The operation that a verb means is a term of its own, written with "+": "+generate". It is not
     `sure` where the word may be a noun; then it rules nothing out.
@@ -1820,8 +1833,8 @@ class CapabilityIndex:
     def read_skill(self, skill, stream, denied, best):
         """None; reads a skill, and raises the terms' weights in `best` to what it gives them.
 
-        The best mention counts, not the sum of all: a long list of skills earns nothing. Directories
-        hold many copies, so a skill that was read is remembered for a while.
+        The best mention counts, not the sum of all: a long list of skills earns nothing. There are
+        many copies in a directory, so a skill that was read is remembered for a while.
         """
         name, description = text_of(skill.get("name")), text_of(skill.get("description"))
         tags = tuple(texts_of(skill.get("tags")))
@@ -1990,8 +2003,8 @@ class Part:
 class Match:
     """How one listing answers a query: `strengths` by clause, `skills` the numbers of the best."""
 
-    __slots__ = ("place", "concepts", "score", "whole", "covered", "qualifies", "strengths", "skills",
-                 "notes")
+    __slots__ = ("place", "concepts", "score", "whole", "covered", "qualifies", "strengths",
+                 "skills", "notes")
 
     def __init__(self, place, concepts):
         self.place, self.concepts = place, concepts
@@ -2345,7 +2358,7 @@ class Search:
         return ordered
 
     def in_turn(self, matches):
-        """Matches by evidence; among equals one of each publisher, and one of each set of copies."""
+        """Matches by evidence; among equals one of each publisher, one of each set of copies."""
         index, seen, keyed = self.index, {}, []
         for at, match in enumerate(matches):
             evidence = index.facts[match.place].evidence
@@ -2386,7 +2399,7 @@ class Search:
                 "reasons": self.reasons(match, words)}
 
     def reasons(self, match, words):
-        """Why a listing is where it is: terms, operation, constraints, evidence, what lowered it."""
+        """Why a match is where it is: terms, operation, constraints, evidence, what lowered it."""
         facts = self.index.facts[match.place]
         asked = {concept.operation.lstrip("?") for term, concept in self.concepts.items()
                  if term in match.concepts and concept.operation}
@@ -2504,7 +2517,7 @@ def read_json(path):
     except UnicodeEncodeError:
         raise SearchError(f"{visible(path)}: holds half of a surrogate pair") from None
     except RecursionError:
-        raise SearchError(f"{visible(path)}: is nested more than {MOST_DEPTH} levels deep") from None
+        raise in_file(path, f"is nested more than {MOST_DEPTH} levels deep") from None
     except SearchError as error:
         raise in_file(path, error) from None
     except json.JSONDecodeError as error:
@@ -2641,8 +2654,8 @@ def report(answer, listings):
         for key, value in stated.items():
             lines.append(f"constraint: {key} = {json_text(value)}")
     if not answer["items"]:
-        lines.append("the query names no task" if interpretation and not interpretation["task_terms"]
-                     else "no listing declares this")
+        no_task = interpretation and not interpretation["task_terms"]
+        lines.append("the query names no task" if no_task else "no listing declares this")
     for rank, item in enumerate(answer["items"], 1):
         card = by_id[item["id"]].get("card")
         name = text_of(card.get("name")) if isinstance(card, dict) else ""
