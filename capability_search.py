@@ -1955,7 +1955,7 @@ class CapabilityIndex:
 ################ One search
 
 # How many listings are looked at closely: those with the greatest sum of term values.
-CLOSE_LOOKS = 48
+CLOSE_LOOKS = 32
 MOST_ROWS = 64
 # A related form in more than so many listings, and so many times as many as the word itself, is
 # too common to stand for it.
