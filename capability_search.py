@@ -2472,6 +2472,8 @@ def value_text(value):
 ################ Files
 
 MOST_DEPTH = 100
+# What an object has that read_directory.py reads: Agent Cards, servers' records, and lists of them.
+OTHER_FORMS = frozenset(["name", "skills", "card", "cards", "server", "servers"])
 
 
 def read_json(path):
@@ -2543,19 +2545,61 @@ def check_depth(data):
                  if isinstance(inner, (dict, list))]
 
 
-def read_listings(path):
-    """(listings, clock or None) of a file with a list of listings or an object that holds one."""
-    data = read_json(path)
+def read_listings(path, strict=False, read=read_json):
+    """(listings, clock or None) of a file, or of a folder of *.json files.
+
+    A list of listings, or an object with "listings", is taken as it is, and its faults are errors.
+    A2A Agent Cards and MCP registry answers are put into that form by read_directory.py. A record
+    that it cannot read is named on standard error, or in a SearchError when `strict`. `read` makes
+    the data of a path.
+    """
+    import os
+    data = None if os.path.isdir(path) else read(path)
+    if data is None or is_other_form(data):
+        return read_other_form(path, data, strict, read)
     listings = data.get("listings") if isinstance(data, dict) else data
     if not isinstance(listings, list):
-        raise SearchError(f"{visible(path)}: must be a list of listings, or an object with "
-                          '"listings"')
+        raise in_file(path, 'must be a list of listings, or an object with "listings"')
     clock = data.get("clock", data.get("captured_at")) if isinstance(data, dict) else None
     try:
         checked_ids(listings)
         return listings, None if clock is None else located("clock", parse_time, clock)
     except SearchError as error:
         raise in_file(path, error) from None
+
+
+def is_other_form(data):
+    """Whether data holds a card or a server's record, and no listing: an id beside a card."""
+    if isinstance(data, dict):
+        return "listings" not in data and not OTHER_FORMS.isdisjoint(data)
+    records = [item for item in data if isinstance(item, dict)] if isinstance(data, list) else []
+    return (not any("id" in item and "card" in item for item in records)
+            and not all(OTHER_FORMS.isdisjoint(item) for item in records))
+
+
+def read_other_form(path, data, strict, read):
+    """What read_listings gives for a folder, or for data that is not in the form of listings."""
+    try:
+        from read_directory import documents_of, read_documents
+    except ModuleNotFoundError:
+        raise in_file(path, "is read with read_directory.py, as every folder, Agent Card and MCP "
+                            "registry; put that file beside capability_search.py") from None
+    try:
+        documents = documents_of(path, read) if data is None else [(path, data)]
+    except OSError as error:
+        raise SearchError(f"{visible(path)}: {error.strerror or error}") from None
+    if not documents:
+        raise in_file(path, "holds no *.json file")
+    directory = read_documents(documents)
+    if directory.skipped:
+        skipped = [visible(line) for line in directory.skipped]
+        count = f"{visible(path)}: {directory.count}"
+        if strict or not directory.listings:
+            raise SearchError("\n".join(skipped + [count] * (len(skipped) > 1)))
+        print(*(f"skipped: {line}" for line in skipped), count, sep="\n", file=sys.stderr)
+    clock = directory.clock
+    return directory.listings, None if clock is None else located(
+        f"{visible(path)}: clock", parse_time, clock)
 
 
 def visible(text):
@@ -2603,7 +2647,10 @@ def options_of(argv):
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("query", nargs="?", help="the task, with its constraints in words")
     parser.add_argument("--listings", metavar="FILE",
-                        help="listings to search (default: fixtures.json beside this file)")
+                        help="listings, A2A Agent Cards or an MCP registry's answer, or a folder "
+                        "of such files (default: fixtures.json beside this file)")
+    parser.add_argument("--strict", action="store_true",
+                        help="a record of --listings that cannot be read is an error")
     parser.add_argument("--ranker", choices=("recommendation", "baseline"),
                         default="recommendation", help="default: recommendation")
     parser.add_argument("--require", metavar="KEY=VALUE", action="append", default=[],
@@ -2677,7 +2724,7 @@ def run(options):
     for key, value in map(parse_requirement, options.require):
         if requirements.setdefault(key, value) != value:
             raise SearchError(f"--require: {key}: is given twice, with different values")
-    listings, clock = read_listings(path)
+    listings, clock = read_listings(path, options.strict)
     if options.now is not None:
         try:
             clock = parse_time(options.now)
