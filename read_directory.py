@@ -439,12 +439,16 @@ def secrets_of(ways):
 ################ Ids
 
 def address_id(address):
-    """Return a web address as an id: no scheme, credentials, query or well-known file; or ""."""
+    """Return a web address as an id: no scheme, credentials, query or well-known file; or "".
+
+    An id is shown and published, so an IP address is no id.
+    """
     try:
         parts = urlsplit(address)
+        host = parts.hostname or ""
     except ValueError:
         return ""
-    if not parts.netloc:
+    if not host or ":" in host or re.fullmatch(r"[\d.]+", host, re.ASCII):
         return ""
     return parts.netloc.rpartition("@")[2] + WELL_KNOWN.sub("", parts.path).rstrip("/")
 

@@ -147,6 +147,7 @@ IDS_OF_CARDS = [
     ({"wellKnownURI": "https://other.example/b/.well-known/agent-card.json"}, "other.example/b"),
     ({"wellKnownUri": "https://other.example/.well-known/agent.json"}, "other.example"),
     ({"url": ""}, "ledger"), ({"url": None}, "ledger"), ({"url": "https://[bad"}, "ledger"),
+    ({"url": "http://192.0.2.7:80/a"}, "ledger"), ({"url": "http://[2001:db8::7]/a"}, "ledger"),
     ({"url": "", "name": "Größe & Maß"}, "größe-maß"), ({"url": "", "name": "??"}, "unnamed"),
 ]
 
