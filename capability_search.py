@@ -38,6 +38,7 @@ from array import array
 from bisect import bisect_left
 from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 
 RANKER_VERSION = "1.0.0"
 
@@ -48,8 +49,12 @@ class SearchError(ValueError):
 
 ################ Words
 
-# A number, a word with its apostrophes, or a mark that ends or divides a sentence.
-TOKEN = re.compile(r"\d+\.\d+|[^\W_]+(?:['’][^\W\d_]+)*|[.;:!?](?=\s|$)|[,\n()]")
+# A word with its apostrophes, a mark that ends or divides a sentence, or a number. The second is
+# the same for texts in ASCII, and faster.
+TOKEN = re.compile(r"[^\W\d_][^\W_]*(?:['’][^\W\d_]+)*|[.;:!?](?=\s|$)|[,\n()]"
+                   r"|\d+\.\d+|[^\W_]+(?:['’][^\W\d_]+)*")
+ASCII_TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:'[A-Za-z]+)*|[.;:!?](?=\s|$)|[,\n()]"
+                         r"|\d+\.\d+|[A-Za-z0-9]+(?:'[A-Za-z]+)*")
 ENDINGS = frozenset(".;:!?\n")
 # Inside "getHTTPResponse", "listPDFs" and "BigQuery", but not inside "OAuth", "iPhone" or "PDFs".
 HUMP = re.compile(r"(?<=[a-z0-9]{2})(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z]{2})")
@@ -1659,7 +1664,8 @@ class Vocabulary:
         """
         known, special = self.tokens, self.special
         target, denying, to_comma, start = stream, 0, False, len(stream)
-        tokens = TOKEN.findall(text)
+        tokens = (ASCII_TOKEN if text.isascii() else TOKEN).findall(text)
+        explains = "how" in tokens  # Who "explains how to create" does not create.
         for at, token in enumerate(tokens):
             numbers = known.get(token)
             if numbers is None and token not in special:
@@ -1670,10 +1676,10 @@ class Vocabulary:
                     if not denying or token in DENIAL_ENDS or (
                             before == "not" and token in DENIES_NOTHING):
                         target, denying = stream, 0
-                # Who "explains how to create" does not create.
-                target += numbers[:-1] if (
-                    before == "to" and len(numbers) > 1 and tokens[at - 2:at - 1] == ["how"]
-                    ) else numbers
+                if explains and before == "to" and len(numbers) > 1 and (
+                        tokens[at - 2:at - 1] == ["how"]):
+                    numbers = numbers[:-1]
+                target += numbers
                 before = token
                 continue
             word, numbers, operation = special[token]
@@ -1723,12 +1729,9 @@ def add_terms(weights, numbers, weight, usual_length):
         weights[number] = weights.get(number, 0.0) + weight
 
 
-def raise_terms(weights, numbers, weight, usual_length):
-    """None; raises the weights of a field's terms to what one mention in it is worth."""
-    weight /= 1 - LENGTH_SHARE + LENGTH_SHARE * len(numbers) / usual_length
-    for number in numbers:
-        if weight > weights.get(number, 0.0):
-            weights[number] = weight
+def field(numbers, weight, usual_length):
+    """(weight, numbers): what one mention in a skill's field is worth, and the field's terms."""
+    return weight / (1 - LENGTH_SHARE + LENGTH_SHARE * len(numbers) / usual_length), numbers
 
 
 MOST_SKILLS_KNOWN = 50_000
@@ -1812,10 +1815,16 @@ class CapabilityIndex:
         add_terms(weights, stream[start:], DESCRIPTION_WEIGHT, DESCRIPTION_LENGTH)
         self.prose_length.append(len(stream) - start)
         self.first_skill.append(stream.count(BREAK))
-        best = {}
+        fields, best = [], {}
         for skill in dicts_of(card.get("skills")):
-            self.read_skill(skill, stream, denied, best)
+            numbers, denied_numbers, fields_of_skill = self.read_skill(skill)
+            stream += numbers
+            denied += denied_numbers
+            fields += fields_of_skill
             stream.append(BREAK)
+        # The best mention counts, not the sum of all: a long list of skills earns nothing.
+        for weight, numbers in sorted(fields, key=itemgetter(0)):
+            best.update(dict.fromkeys(numbers, weight))
         for number, weight in best.items():
             weights[number] = weights.get(number, 0.0) + weight
         self.streams.append(tuple(stream))
@@ -1830,11 +1839,10 @@ class CapabilityIndex:
             places.append(place)
             impacts.append(weight / (SATURATION + weight))
 
-    def read_skill(self, skill, stream, denied, best):
-        """None; reads a skill, and raises the terms' weights in `best` to what it gives them.
+    def read_skill(self, skill):
+        """(numbers, denied numbers, fields) of a skill.
 
-        The best mention counts, not the sum of all: a long list of skills earns nothing. There are
-        many copies in a directory, so a skill that was read is remembered for a while.
+        There are many copies in a directory, so a skill that was read is remembered for a while.
         """
         name, description = text_of(skill.get("name")), text_of(skill.get("description"))
         tags = tuple(texts_of(skill.get("tags")))
@@ -1844,29 +1852,21 @@ class CapabilityIndex:
                 self.skills.clear()
             known = self.skills[name, description, tags] = self.read_new_skill(
                 name, description, tags)
-        numbers, denied_numbers, weights = known
-        stream += numbers
-        denied += denied_numbers
-        if best:
-            for number, weight in weights.items():
-                if weight > best.get(number, 0.0):
-                    best[number] = weight
-        else:
-            best.update(weights)
+        return known
 
     def read_new_skill(self, name, description, tags):
-        """(numbers, denied numbers, weight by number) of a skill's texts."""
-        read, numbers, denied, weights = self.vocabulary.read, [], [], {}
+        """(numbers, denied numbers, fields) of a skill's texts."""
+        read, numbers, denied = self.vocabulary.read, [], []
         read(name, numbers, denied, name=True)
-        raise_terms(weights, numbers, SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH)
-        start = len(numbers)
+        behind_name = len(numbers)
         read(description, numbers, denied)
-        raise_terms(weights, numbers[start:], SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH)
-        start = len(numbers)
+        behind_text = len(numbers)
         for tag in tags:
             read(tag, numbers, denied, before="")
-        raise_terms(weights, numbers[start:], TAG_WEIGHT, TAG_LENGTH)
-        return numbers, denied, weights
+        return numbers, denied, (
+            field(numbers[:behind_name], SKILL_NAME_WEIGHT, SKILL_NAME_LENGTH),
+            field(numbers[behind_name:behind_text], SKILL_TEXT_WEIGHT, SKILL_TEXT_LENGTH),
+            field(numbers[behind_text:], TAG_WEIGHT, TAG_LENGTH))
 
     def eligible(self, *requirements):
         """A row with a 1 for each listing that satisfies all the requirements; None for all."""
