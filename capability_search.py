@@ -260,6 +260,10 @@ simulate run calculate predict
 """
 # Asked or declared, these say little: to search is what everybody does, to manage is everything.
 ANY_OPERATION = frozenset(["search", "view", "manage", "run"])
+# These say enough, since who translates, translates letters too; but for other media than text.
+TELLING_OPERATIONS = frozenset(["translate", "transcribe", "summarise"])
+MEDIA = frozenset("speech voic audio sound video clip film movi imag pictur photo song music podcast "
+                  "call sign gestur".split())
 
 
 def read_operations():
@@ -1427,6 +1431,29 @@ def thesaurus():
 
 # The weight in a clause of what a directory lists ("agent") and of operations that say little.
 LITTLE = 0.3
+# Stems of words that tell when, where, in which language or how good: few listings hold them, and
+# they can do the task all the same.
+DETAILS = frozenset(map(stem, """
+today tomorrow yesterday tonight now soon next last week weeks weekend month months year years day
+days hour hours minute minutes morning afternoon evening night midnight noon monday tuesday
+wednesday thursday friday saturday sunday january february march april june july august september
+october november december spring summer autumn winter cheap cheapest cheaply affordable inexpensive
+good best better great nice quick quickly fast faster easy easily simple simply automatically
+instantly big small new newest latest recent popular favorite favourite nearby upcoming whole entire
+various different specific certain particular english french german spanish italian portuguese dutch
+swedish danish norwegian finnish polish russian ukrainian czech greek turkish arabic hebrew persian
+hindi bengali urdu chinese mandarin japanese korean vietnamese thai indonesian swahili latin africa
+america asia europe european antarctica argentina australia austria belgium brazil canada chile
+china colombia croatia denmark egypt england finland france germany greece hungary iceland india
+indonesia iran iraq ireland israel italy japan kenya korea malaysia mexico morocco netherlands
+norway pakistan peru philippines poland portugal romania russia scotland singapore spain sweden
+switzerland taiwan thailand turkey uk ukraine usa vietnam wales amsterdam athens atlanta auckland
+bangkok barcelona beijing berlin bogota boston brussels budapest cairo chicago copenhagen dallas
+delhi denver dubai dublin edinburgh florence frankfurt geneva hamburg helsinki houston istanbul
+jakarta kyoto lagos lima lisbon london madrid manila melbourne miami milan montreal moscow mumbai
+munich nairobi oslo osaka paris prague rome seattle seoul shanghai stockholm sydney tokyo toronto
+vancouver venice vienna warsaw washington york zurich
+""".split()))
 # A word in front of these, where a request begins, is a verb: "water my plants".
 DETERMINERS = frozenset("a an the my our your this that these those all some every".split())
 # Words that begin another part of a request.
@@ -1437,8 +1464,14 @@ RULES_OUT_ALWAYS = frozenset("without except excluding".split())
 RULES_OUT = frozenset("not never no don't doesn't".split()) | RULES_OUT_ALWAYS
 RULED_OUT_LENGTH = 6
 # What stands behind these tells how or where, once the clause has named what: it weighs less.
-PREPOSITIONS = frozenset("in into about for from on at near with during between by using".split())
+PREPOSITIONS = frozenset("in into about for from on at near with during between around by using"
+                         .split())
 ARGUMENT_SHARE = 0.75
+# And still less behind these, which tell where or when it is to happen: "hotels near the beach".
+CIRCUMSTANCES = frozenset("near at during between around".split())
+CIRCUMSTANCE_SHARE = 0.4
+# So does what an operation is done to that says enough by itself.
+BESIDE_TELLING = 0.5
 # In a query of so few words a noun at the end of a name may be the operation: "code review".
 TERSE = 7
 # A longer word is no compound of two.
@@ -1453,15 +1486,17 @@ class Concept:
     """One thing a query asks for: `forms` maps the terms that stand for it to a quality, 0 to 1.
 
     The operation that a verb means is a term of its own, written with "+": "+generate". It is not
-    `sure` where the word may be a noun; then it rules nothing out.
+    `sure` where the word may be a noun; then it rules nothing out. It `tells` enough where nothing
+    that it is done to has to be found. `at` is its place in the query.
     """
 
-    __slots__ = ("word", "term", "forms", "operation", "share", "sure")
+    __slots__ = ("word", "term", "forms", "operation", "share", "sure", "tells", "at")
 
-    def __init__(self, word, term, operation=None, sure=True):
+    def __init__(self, word, term, operation=None, sure=True, at=0):
         self.word, self.term, self.operation, self.sure = word, term, operation, sure
-        self.forms = {term: 1.0}
-        self.share = LITTLE if term in DIRECTORY_WORDS or operation in ANY_OPERATION else 1.0
+        self.forms, self.tells, self.at = {term: 1.0}, False, at
+        self.share = LITTLE if (term in DIRECTORY_WORDS or term in DETAILS
+                                or operation in ANY_OPERATION) else 1.0
 
     def is_object(self):
         """Whether this is something that an operation is done to."""
@@ -1484,17 +1519,18 @@ class Query:
         reader = ConstraintReader(words)
         self.constraints, self.phrases = reader.constraints, reader.phrases
         self.clauses, self.ruled_out, self.directions, self.length = [[]], [], [], 0
-        ruling, before, kept, argument = 0, None, set(), False
+        ruling, before, kept, share = 0, None, set(), 1.0
         for at, (token, word) in enumerate(zip(tokens, words)):
             following = words[at + 1] if at + 1 < len(words) else ""
             if at in reader.taken:
                 before, ruling = None, 0
                 continue
             self.length += word[0].isalnum()
-            if word in ENDINGS or word in CONNECTING or (word, following) == (",", "and"):
+            if word in ENDINGS or (word, following) == (",", "and") or (
+                    word in CONNECTING and (word != "next" or before in (None, ",", "and"))):
                 if self.clauses[-1]:
                     self.clauses.append([])
-                before, ruling, argument = None, 0, False
+                before, ruling, share = None, 0, 1.0
             elif word in ",()":
                 before, ruling = ",", 0
             elif word in RULES_OUT_ALWAYS or (word, following) in (
@@ -1508,12 +1544,19 @@ class Query:
             else:
                 ruling = 0
                 kept.add(at)
-                if word in PREPOSITIONS:
-                    argument = any(concept.is_object() for concept in self.clauses[-1])
+                if word in PREPOSITIONS and any(
+                        concept.is_object() for concept in self.clauses[-1]):
+                    share = CIRCUMSTANCE_SHARE if word in CIRCUMSTANCES else ARGUMENT_SHARE
                 for concept in self.concepts(at, token, before):
-                    concept.share *= ARGUMENT_SHARE if argument else 1.0
+                    concept.share *= share
                     self.clauses[-1].append(concept)
                 before = word
+        for clause in self.clauses:
+            if any(concept.operation in TELLING_OPERATIONS for concept in clause) and (
+                    MEDIA.isdisjoint(concept.term for concept in clause)):
+                for concept in clause:
+                    concept.tells = concept.operation in TELLING_OPERATIONS
+                    concept.share *= BESIDE_TELLING if concept.is_object() else 1.0
         self.read_directions(kept)
         clauses = [clause for clause in self.clauses if clause]
         # "Only agents" beside a task is no task.
@@ -1540,9 +1583,9 @@ class Query:
             operation = unknown_operation(terms[0])
         if len(terms) == 3 and terms[2].startswith(terms[0]):
             terms = terms[2:] if terms[2] in self.known else terms[:2]
-        elif len(terms) == 1 and terms[0] not in self.known:
+        elif len(terms) == 1 and terms[0] not in self.known and terms[0] not in DETAILS:
             terms = self.halves(word) or terms
-        return [Concept(word, term, operation, sure) for term in terms]
+        return [Concept(word, term, operation, sure, at) for term in terms]
 
     def halves(self, word):
         """The two known stems that an unknown word is made of, as in "webpage"; else None."""
@@ -1586,7 +1629,8 @@ def relate(clause, family):
     for first, second in zip(clause, clause[1:]):
         phrase = related.related(first.term, second.term)
         for concept in (first, second):
-            concept.forms.setdefault(first.term + second.term, 1.0)
+            if second.at <= first.at + 1:  # "Lighthouse" holds no "lights in the house".
+                concept.forms.setdefault(first.term + second.term, 1.0)
             for term in phrase:
                 concept.forms[term] = max(PHRASE, concept.forms.get(term, 0.0))
 
@@ -1896,6 +1940,11 @@ class CapabilityIndex:
                 if other != term
                 and max(len(term), len(other)) <= FAMILY_LETTERS + FAMILY_ENDING]
 
+    def terms_below_name(self, place):
+        """The set of terms of a listing but for its name."""
+        stream = self.streams[place]
+        return frozenset(stream[stream.index(BREAK):])
+
     def publisher(self, place):
         """The publisher's name, "" when the listing names none."""
         return text_of(self.listings[place].get("publisher"))
@@ -1982,8 +2031,9 @@ COMPARABLE = 0.9
 STATED = 0.5
 # A clause names so many skills at most that answer it equally well.
 MOST_SKILLS = 3
-# A listing with the same text below its name as another, of at least so many terms, is its copy.
-COPY_LENGTH = 12
+# A listing is a copy of another if both answer the query alike, have so many terms below their
+# names, and share so much of all of them. It keeps so much of its score; the next, that of that.
+COPY_LENGTH, COPY_LIKENESS, COPY_SHARE = 12, 0.8, 0.8
 OPERATION_NAMES = sorted({*CLEAR_OPERATIONS.values(), *UNCLEAR_OPERATIONS.values()})
 
 
@@ -2033,6 +2083,25 @@ def strongest(totals, most):
     return sorted(totals)
 
 
+@lru_cache(maxsize=20_000)
+def said_of(token):
+    """The stems of a token of a listing, joined; words of direction as they are."""
+    word = token.lower()
+    return word if word in ("to", "into", "from") else " ".join(terms_of(token))
+
+
+def goes(one, other, said):
+    """Whether a text of stems goes from one term to the other; None is any word.
+
+    One more word may stand behind a term, as in "speech audio from text".
+    """
+    more = r"(?: (?!to\b|into\b|from\b)\w+)?"
+    before_other = more if one and other else ""
+    one, other = (re.escape(term) if term else r"\w+" for term in (one, other))
+    return re.search(rf"\b{one}{more} (?:to|into){before_other} {other}\b"
+                     rf"|\b{other}{more} from{before_other} {one}\b", said) is not None
+
+
 class Search:
     """One query against one index."""
 
@@ -2048,6 +2117,7 @@ class Search:
         self.wholes = [math.fsum(self.weights[term] for term in clause) for clause in self.clauses]
         self.objects = {term for term, concept in self.concepts.items() if concept.is_object()}
         self.needed = needed_coverage(query.length)
+        self.converts = any(concept.operation == "convert" for concept in self.concepts.values())
         self.short = len(self.clauses) == 1 and len(self.clauses[0]) <= SHORT_REQUEST
         self.values = {}
         self.prepare_looks()
@@ -2173,7 +2243,7 @@ class Search:
         """The Parts of a listing in which the query finds something, but for what it rules out."""
         watched, wanted, operations, part = self.watched, self.wanted, self.operations, None
         parts, number = [], 0
-        for term_number in [one for one in self.index.streams[place] if one in watched]:
+        for term_number in filter(watched.__contains__, self.index.streams[place]):
             if term_number == BREAK:
                 number += 1
                 part = None
@@ -2262,7 +2332,9 @@ class Search:
             match.notes.append(note)
         objects = self.objects.intersection(clause)
         if share and covered >= self.needed * whole > 0 and (
-                not objects or not objects.isdisjoint(match.concepts)):
+                not objects or not objects.isdisjoint(match.concepts)
+                or any(self.concepts[term].tells and match.concepts.get(term) == 1.0
+                       for term in clause)):
             match.qualifies = True
             match.covered = max(match.covered, covered)
         return share
@@ -2298,24 +2370,23 @@ class Search:
         return OTHER_SHARE, f"declares {' and '.join(sorted(declared))}, not {name}"
 
     def is_reversed(self, match):
-        """Whether a listing says only the other direction: "PDF to Markdown" for the reverse."""
+        """Whether a listing says only the other direction: "PDF to Markdown" for the reverse.
+
+        Who converts only to PDF converts no PDF, and who converts only PDF makes none.
+        """
         directions = [(one, other) for one, other in self.query.directions
-                      if match.concepts.get(one) == 1.0 and match.concepts.get(other) == 1.0]
+                      if one in match.concepts and other in match.concepts]
         if not directions or not self.short:
             return False
         card = dict_of(self.index.listings[match.place].get("card"))
         skills = dicts_of(card.get("skills"))
         texts = [text_of(owner.get(key)) for key in ("name", "description") for owner in
                  (card, *(skills[number] for number in match.skills))]
-        words = [[token.lower()] if token.lower() in ("to", "into", "from") else terms_of(token)
-                 for token in TOKEN.findall(INTO.sub(r"\1 to \2", " . ".join(texts)))]
-        said = f" {' '.join(word for found in words for word in found)} "
-
-        def says(one, other):
-            return any(f" {phrase} " in said for phrase in (
-                f"{one} to {other}", f"{one} into {other}", f"{other} from {one}"))
-
-        return any(says(other, one) and not says(one, other) for one, other in directions)
+        said = " ".join(filter(None, map(
+            said_of, TOKEN.findall(INTO.sub(r"\1 to \2", " . ".join(texts))))))
+        pairs = [pair for one, other in directions for pair in ((one, other), *(
+            ((one, None), (None, other)) if self.converts else ()))]
+        return any(goes(other, one, said) and not goes(one, other, said) for one, other in pairs)
 
     # -- order
 
@@ -2325,7 +2396,7 @@ class Search:
         if self.short and matches:
             floor = BESIDE_BEST * max(match.covered for match in matches)
             matches = [match for match in matches if match.covered >= floor]
-        return self.by_evidence(self.by_strength(matches))
+        return self.by_evidence(self.copies_lowered(self.by_strength(matches)))
 
     def by_strength(self, matches):
         """Matches strongest first; a clause that is served counts less for those that follow."""
@@ -2346,6 +2417,29 @@ class Search:
             left[served] *= SERVED_SHARE
         return chosen
 
+    def copies_lowered(self, matches):
+        """Matches strongest first, after each that copies a stronger one has lost of its score."""
+        originals, kept = [], {}
+        for match in matches:
+            terms = self.index.terms_below_name(match.place)
+            original = next((other for other, others in originals if self.is_copy(
+                match, terms, other, others)), None)
+            if original is None:
+                originals.append((match, terms))
+                continue
+            kept[original] = kept.get(original, 1.0) * COPY_SHARE
+            match.score = round(match.score * kept[original], 6)
+            match.notes.append("has the text of one before it")
+        return sorted(matches, key=lambda match: -match.score)
+
+    @staticmethod
+    def is_copy(match, terms, other, others):
+        """Whether a match with these terms is alike another: it answers the query alike, too."""
+        shorter, longer = sorted((len(terms), len(others)))
+        return (shorter >= max(COPY_LENGTH, COPY_LIKENESS * longer)
+                and match.concepts == other.concepts
+                and len(terms & others) >= COPY_LIKENESS * len(terms | others))
+
     def by_evidence(self, matches):
         """Matches as they stand, but comparable ones by evidence, and publishers in turn."""
         ordered, at = [], 0
@@ -2358,18 +2452,14 @@ class Search:
         return ordered
 
     def in_turn(self, matches):
-        """Matches by evidence; among equals one of each publisher, one of each set of copies."""
+        """Matches by evidence; among equals one of each publisher before the second of any."""
         index, seen, keyed = self.index, {}, []
         for at, match in enumerate(matches):
-            evidence = index.facts[match.place].evidence
-            stream = index.streams[match.place]
-            copied = stream[stream.index(BREAK):]
-            turns = []
-            for source in (index.publisher(match.place), len(copied) > COPY_LENGTH and copied):
-                turns.append(seen.get((len(evidence), source), 0) if source else 0)
-                seen[len(evidence), source] = turns[-1] + 1
-            keyed.append((-len(evidence), *turns, at, match))
-        return [entry[4] for entry in sorted(keyed, key=lambda entry: entry[:4])]
+            evidence, publisher = index.facts[match.place].evidence, index.publisher(match.place)
+            turn = seen.get((len(evidence), publisher), 0) if publisher else 0
+            seen[len(evidence), publisher] = turn + 1
+            keyed.append((-len(evidence), turn, at, match))
+        return [entry[3] for entry in sorted(keyed, key=lambda entry: entry[:3])]
 
     # -- explanation
 

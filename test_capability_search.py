@@ -1409,6 +1409,31 @@ KINDS = [
         agent(2, "B", "", skill("Query a database"))], [1]),
     ("accents do not matter", "find a cafe", [agent(1, "Café finder")], [1]),
     ("nor here", "résumé builder", [agent(1, "Resume builder")], [1]),
+    ("words that do not stand together are no compound", "dim the lights in my house", [
+        agent(1, "Lighthouse", "", skill("Audit a page")),
+        agent(2, "Lamps", "", skill("Dim the lights"))], [2]),
+    ("words that stand together are one", "light house history", [
+        agent(1, "Lighthouse history")], [1]),
+    ("a place is a detail", "find a flight to Tokyo", [
+        agent(1, "Flights", "Finds flights."), agent(2, "Tokyo", "Finds restaurants in Tokyo.")],
+     [1]),
+    ("so are a time and a quality", "cheap flights next weekend", [
+        agent(1, "Flights", "Finds flights."), agent(2, "Cheap weekend socks")], [1]),
+    ("a detail that is declared comes first", "ferries in Norway tomorrow", [
+        agent(1, "Ferries"), agent(2, "Ferries of Norway")], [2, 1]),
+    ("where it is to happen is a detail", "find a hotel near the beach", [
+        agent(1, "Hotels", "Finds hotels."), agent(2, "Beach", "Sells beach towels.")], [1]),
+    ("some operations say enough", "translate a letter into French", [
+        agent(1, "Translator", "Translates texts."), agent(2, "Letter", "Counts letters.")], [1]),
+    ("but not for another medium", "translate a video", [
+        agent(1, "Translator", "Translates texts.")], []),
+    ("from written text, with a word between", "turn speech into text", [
+        agent(1, "A", "Makes speech audio from written text."),
+        agent(2, "B", "Turns recorded speech into text.")], [2]),
+    ("who converts only to it does not convert it", "convert PDF to Word", [
+        agent(1, "A", "Converts Excel to PDF."), agent(2, "B", "Converts PDF to Word.")], [2]),
+    ("who converts only it does not make it", "convert Word to PDF", [
+        agent(1, "A", "Converts PDF to Excel."), agent(2, "B", "Converts Word to PDF.")], [2]),
 ]
 
 
@@ -1428,6 +1453,20 @@ class Kinds(unittest.TestCase):
                     for number, name in enumerate("AAABC", 1)]
         items = CapabilityIndex(listings, NOW).recommend("resize an image")["items"]
         self.assertEqual([item["id"] for item in items], [1, 4, 5, 2, 3])
+
+    def test_a_page_of_near_copies(self):
+        text = ("Sends parcels to every town and follows them on their way, with an estimate of "
+                "the hour of delivery, a message for the neighbour, and a picture of the door")
+        copies = [agent(number, f"{name} parcels", f"{text}, {name}.", publisher=name)
+                  for number, name in enumerate(("Ant", "Bee", "Cat", "Dog", "Elk"), 1)]
+        other = agent(6, "Courier", "Sends parcels.")
+        items = CapabilityIndex([*copies, other], NOW).recommend("send parcels")["items"]
+        self.assertEqual(items[0]["id"], 1)
+        self.assertLess([item["id"] for item in items].index(6), 4)
+        self.assertEqual(sum("lowered: has the text of one before it" in item["reasons"]
+                             for item in items), 4)
+        scores = [item["score"] for item in items]
+        self.assertEqual(scores, sorted(scores, reverse=True))
 
     def test_odd_security_requirements_declare_nothing_odd(self):
         for schemes in (5, [[]], [{}], "key", None):
