@@ -262,8 +262,8 @@ simulate run calculate predict
 ANY_OPERATION = frozenset(["search", "view", "manage", "run"])
 # These say enough, since who translates, translates letters too; but for other media than text.
 TELLING_OPERATIONS = frozenset(["translate", "transcribe", "summarise"])
-MEDIA = frozenset("speech voic audio sound video clip film movi imag pictur photo song music podcast "
-                  "call sign gestur".split())
+MEDIA = frozenset("speech voic audio sound video clip film movi imag pictur photo song music "
+                  "podcast call sign gestur".split())
 
 
 def read_operations():
@@ -1940,10 +1940,13 @@ class CapabilityIndex:
                 if other != term
                 and max(len(term), len(other)) <= FAMILY_LETTERS + FAMILY_ENDING]
 
-    def terms_below_name(self, place):
-        """The set of terms of a listing but for its name."""
-        stream = self.streams[place]
-        return frozenset(stream[stream.index(BREAK):])
+    def are_copies(self, *places):
+        """Whether the texts of two listings below their names are so much alike."""
+        shorter, longer = sorted((self.streams[place] for place in places), key=len)
+        if not COPY_LENGTH <= COPY_LIKENESS * len(longer) <= len(shorter):
+            return False
+        one, other = (frozenset(stream[stream.index(BREAK):]) for stream in (shorter, longer))
+        return len(one & other) >= COPY_LIKENESS * len(one | other)
 
     def publisher(self, place):
         """The publisher's name, "" when the listing names none."""
@@ -2031,9 +2034,9 @@ COMPARABLE = 0.9
 STATED = 0.5
 # A clause names so many skills at most that answer it equally well.
 MOST_SKILLS = 3
-# A listing is a copy of another if both answer the query alike, have so many terms below their
-# names, and share so much of all of them. It keeps so much of its score; the next, that of that.
-COPY_LENGTH, COPY_LIKENESS, COPY_SHARE = 12, 0.8, 0.8
+# A listing is a copy of another if both answer the query alike, are so long, and share so much of
+# all their terms below the name. It keeps so much of its score; the next copy, that of that.
+COPY_LENGTH, COPY_LIKENESS, COPY_SHARE = 20, 0.8, 0.8
 OPERATION_NAMES = sorted({*CLEAR_OPERATIONS.values(), *UNCLEAR_OPERATIONS.values()})
 
 
@@ -2083,23 +2086,39 @@ def strongest(totals, most):
     return sorted(totals)
 
 
+DIRECTION = re.compile(r"[^\W_]+|[.;:!?](?=\s|$)")
+DIRECTION_WORDS = frozenset(["to", "into", "from"])
+
+
 @lru_cache(maxsize=20_000)
-def said_of(token):
-    """The stems of a token of a listing, joined; words of direction as they are."""
-    word = token.lower()
-    return word if word in ("to", "into", "from") else " ".join(terms_of(token))
+def last_term(token):
+    """The last stem of a token, None for none."""
+    return (terms_of(token) or [None])[-1]
 
 
-def goes(one, other, said):
-    """Whether a text of stems goes from one term to the other; None is any word.
+def directions_in(text):
+    """[(word, stems in front, stems behind)] of each "to", "into" and "from"; two, nearest first."""
+    tokens = DIRECTION.findall(INTO.sub(r"\1 to \2", text))
+    found = []
+    for at, token in enumerate(tokens):
+        if token in DIRECTION_WORDS:
+            sides = [[last_term(one) for one in side] for side in (
+                tokens[max(0, at - 2):at][::-1], tokens[at + 1:at + 3])]
+            found.append((token, *sides))
+    return found
+
+
+def goes(one, other, directions):
+    """Whether a text goes from one term to the other; None is any word.
 
     One more word may stand behind a term, as in "speech audio from text".
     """
-    more = r"(?: (?!to\b|into\b|from\b)\w+)?"
-    before_other = more if one and other else ""
-    one, other = (re.escape(term) if term else r"\w+" for term in (one, other))
-    return re.search(rf"\b{one}{more} (?:to|into){before_other} {other}\b"
-                     rf"|\b{other}{more} from{before_other} {one}\b", said) is not None
+    for word, left, right in directions:
+        start, end = (other, one) if word == "from" else (one, other)
+        near = right if one and other else right[:1]
+        if (start in left if start else left) and (end in near if end else near):
+            return True
+    return False
 
 
 class Search:
@@ -2221,29 +2240,33 @@ class Search:
     # -- a close look
 
     def prepare_looks(self):
-        """None; notes which term numbers a close look has to watch for, and what they mean."""
+        """None; notes what the term numbers mean for which a close look has to watch.
+
+        `meanings`: number to (concept terms with credit, operation or None, ruled-out word or None).
+        """
         numbers = self.index.vocabulary.numbers
-        self.wanted, self.ruled_out = {}, {}
+        wanted, ruled_out = {}, {}
         for term, concept in self.concepts.items():
             for form, quality in concept.forms.items():
                 if form in numbers:
-                    self.wanted.setdefault(numbers[form], []).append((term, credit(form, quality)))
+                    wanted.setdefault(numbers[form], []).append((term, credit(form, quality)))
         for concept in self.query.ruled_out:
             if concept.term not in self.concepts:  # As in "text to speech, not speech to text".
                 for form in (concept.term, f"+{concept.operation}"):
                     if form in numbers:
-                        self.ruled_out[numbers[form]] = concept.term
-        self.ruled_out_count = len(set(self.ruled_out.values()))
+                        ruled_out[numbers[form]] = concept.term
+        self.ruled_out_count = len(set(ruled_out.values()))
         asked = {concept.operation for concept in self.concepts.values()} - {None} - ANY_OPERATION
-        self.operations = {numbers["+" + name]: name for name in OPERATION_NAMES
-                           if asked and "+" + name in numbers}
-        self.watched = {BREAK, *self.wanted, *self.operations, *self.ruled_out}
+        operations = {numbers["+" + name]: name for name in OPERATION_NAMES
+                      if asked and "+" + name in numbers}
+        self.meanings = {number: (wanted.get(number, ()), operations.get(number),
+                                  ruled_out.get(number))
+                         for number in {BREAK, *wanted, *operations, *ruled_out}}
 
     def parts_of(self, place):
         """The Parts of a listing in which the query finds something, but for what it rules out."""
-        watched, wanted, operations, part = self.watched, self.wanted, self.operations, None
-        parts, number = [], 0
-        for term_number in filter(watched.__contains__, self.index.streams[place]):
+        meanings, part, parts, number = self.meanings, None, [], 0
+        for term_number in filter(meanings.__contains__, self.index.streams[place]):
             if term_number == BREAK:
                 number += 1
                 part = None
@@ -2251,13 +2274,14 @@ class Search:
             if part is None:
                 part = Part(number)
                 parts.append(part)
-            for term, earned in wanted.get(term_number, ()):
+            wanted, operation, ruled_out = meanings[term_number]
+            for term, earned in wanted:
                 if earned > part.concepts.get(term, 0.0):
                     part.concepts[term] = earned
-            if term_number in operations:
-                part.operations.add(operations[term_number])
-            if term_number in self.ruled_out:
-                part.ruled_out.add(self.ruled_out[term_number])
+            if operation:
+                part.operations.add(operation)
+            if ruled_out:
+                part.ruled_out.add(ruled_out)
         if self.ruled_out_count:
             parts = [part for part in parts if 2 * len(part.ruled_out) <= self.ruled_out_count]
         self.discount_prose(place, number, parts)
@@ -2382,8 +2406,9 @@ class Search:
         skills = dicts_of(card.get("skills"))
         texts = [text_of(owner.get(key)) for key in ("name", "description") for owner in
                  (card, *(skills[number] for number in match.skills))]
-        said = " ".join(filter(None, map(
-            said_of, TOKEN.findall(INTO.sub(r"\1 to \2", " . ".join(texts))))))
+        said = directions_in(" . ".join(texts))
+        if not said:
+            return False
         pairs = [pair for one, other in directions for pair in ((one, other), *(
             ((one, None), (None, other)) if self.converts else ()))]
         return any(goes(other, one, said) and not goes(one, other, said) for one, other in pairs)
@@ -2396,7 +2421,10 @@ class Search:
         if self.short and matches:
             floor = BESIDE_BEST * max(match.covered for match in matches)
             matches = [match for match in matches if match.covered >= floor]
-        return self.by_evidence(self.copies_lowered(self.by_strength(matches)))
+        ordered = self.by_evidence(self.by_strength(matches))
+        if self.lower_copies(ordered):
+            ordered = self.by_evidence(sorted(ordered, key=lambda match: -match.score))
+        return ordered
 
     def by_strength(self, matches):
         """Matches strongest first; a clause that is served counts less for those that follow."""
@@ -2417,28 +2445,21 @@ class Search:
             left[served] *= SERVED_SHARE
         return chosen
 
-    def copies_lowered(self, matches):
-        """Matches strongest first, after each that copies a stronger one has lost of its score."""
-        originals, kept = [], {}
+    def lower_copies(self, matches):
+        """Whether any match copies one in front of it, after each has lost of its score."""
+        alike, found = {}, False    # By what they answer: [place, share that the next copy keeps].
         for match in matches:
-            terms = self.index.terms_below_name(match.place)
-            original = next((other for other, others in originals if self.is_copy(
-                match, terms, other, others)), None)
-            if original is None:
-                originals.append((match, terms))
-                continue
-            kept[original] = kept.get(original, 1.0) * COPY_SHARE
-            match.score = round(match.score * kept[original], 6)
-            match.notes.append("has the text of one before it")
-        return sorted(matches, key=lambda match: -match.score)
-
-    @staticmethod
-    def is_copy(match, terms, other, others):
-        """Whether a match with these terms is alike another: it answers the query alike, too."""
-        shorter, longer = sorted((len(terms), len(others)))
-        return (shorter >= max(COPY_LENGTH, COPY_LIKENESS * longer)
-                and match.concepts == other.concepts
-                and len(terms & others) >= COPY_LIKENESS * len(terms | others))
+            originals = alike.setdefault(frozenset(match.concepts.items()), [])
+            original = next((one for one in originals if self.index.are_copies(
+                match.place, one[0])), None)
+            if original:
+                match.score = round(match.score * original[1], 6)
+                match.notes.append("has the text of one before it")
+                original[1] *= COPY_SHARE
+                found = True
+            else:
+                originals.append([match.place, COPY_SHARE])
+        return found
 
     def by_evidence(self, matches):
         """Matches as they stand, but comparable ones by evidence, and publishers in turn."""

@@ -1456,7 +1456,8 @@ class Kinds(unittest.TestCase):
 
     def test_a_page_of_near_copies(self):
         text = ("Sends parcels to every town and follows them on their way, with an estimate of "
-                "the hour of delivery, a message for the neighbour, and a picture of the door")
+                "the hour of delivery, a message for the neighbour, and a picture of the door. "
+                "Prints labels, weighs boxes, insures glass and stores what nobody accepts")
         copies = [agent(number, f"{name} parcels", f"{text}, {name}.", publisher=name)
                   for number, name in enumerate(("Ant", "Bee", "Cat", "Dog", "Elk"), 1)]
         other = agent(6, "Courier", "Sends parcels.")
