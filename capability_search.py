@@ -2097,7 +2097,7 @@ def last_term(token):
 
 
 def directions_in(text):
-    """[(word, stems in front, stems behind)] of each "to", "into" and "from"; two, nearest first."""
+    """[(word, stems in front, stems behind)] of each "to", "into", "from"; two, nearest first."""
     tokens = DIRECTION.findall(INTO.sub(r"\1 to \2", text))
     found = []
     for at, token in enumerate(tokens):
@@ -2242,7 +2242,7 @@ class Search:
     def prepare_looks(self):
         """None; notes what the term numbers mean for which a close look has to watch.
 
-        `meanings`: number to (concept terms with credit, operation or None, ruled-out word or None).
+        `meanings`: number to ([(concept term, credit)], operation or None, ruled-out or None).
         """
         numbers = self.index.vocabulary.numbers
         wanted, ruled_out = {}, {}

@@ -1460,7 +1460,10 @@ class Kinds(unittest.TestCase):
                 "Prints labels, weighs boxes, insures glass and stores what nobody accepts")
         copies = [agent(number, f"{name} parcels", f"{text}, {name}.", publisher=name)
                   for number, name in enumerate(("Ant", "Bee", "Cat", "Dog", "Elk"), 1)]
-        other = agent(6, "Courier", "Sends parcels.")
+        other = agent(6, "Courier", "Sends letters, flowers, keys and, where the road allows it, "
+                      "parcels. Opens at eight, closes at noon, speaks four languages, accepts "
+                      "coins, repairs umbrellas, knows the timetable of the ferry and the tide, "
+                      "and lends bicycles to visitors who bring them back before sunset.")
         items = CapabilityIndex([*copies, other], NOW).recommend("send parcels")["items"]
         self.assertEqual(items[0]["id"], 1)
         self.assertLess([item["id"] for item in items].index(6), 4)
