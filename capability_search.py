@@ -2301,14 +2301,15 @@ class Search:
 
     def look(self, place):
         """The Match of a listing, or None when it is no result."""
+        if not self.covers({term: 1.0 for term, values in self.values.items() if place in values}):
+            return None  # Nor can it, read closely.
         parts = self.parts_of(place)
         context, everything = {}, {}
         for part in parts:
             keep_best(everything, part.concepts)
             if part.number < 2:
                 keep_best(context, part.concepts)
-        if not any(self.covered(clause, everything) >= self.needed * whole
-                   for clause, whole in zip(self.clauses, self.wholes)):
+        if not self.covers(everything):
             return None
         match = Match(place, everything)
         most = 0.0
@@ -2320,6 +2321,11 @@ class Search:
             match.whole += values.get(place, 0.0)
         match.whole *= most
         return match
+
+    def covers(self, concepts):
+        """Whether the concepts cover as much of any clause as a result needs."""
+        return any(self.covered(clause, concepts) >= self.needed * whole
+                   for clause, whole in zip(self.clauses, self.wholes))
 
     def covered(self, clause, concepts):
         """The weight that the concepts cover of a clause."""
