@@ -6,10 +6,12 @@ Every expected figure is worked out by hand beside its table, or names the progr
 
 import contextlib
 import copy
+import hashlib
 import io
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -1482,6 +1484,11 @@ class Project(unittest.TestCase):
         with open(cls.report_path, "rb") as file:
             cls.report = json.loads(file.read())
 
+    def bytes_of(self, name):
+        """Return the bytes of a file of the project."""
+        with open(os.path.join(HERE, name), "rb") as file:
+            return file.read()
+
     def block(self, name):
         """Return the README's lines between two marks."""
         _, _, rest = self.readme.partition(f"<!-- {name} -->\n")
@@ -1501,6 +1508,23 @@ class Project(unittest.TestCase):
             "baseline", "recommendation", "cases"))]
             for name, entry in self.report["summary"].items()]
         self.assertEqual(rows, expected)
+
+    def test_the_live_figures_are_those_of_the_live_files(self):
+        report, capture = (json.loads(self.bytes_of(name)) for name in (
+            "live-report.json", "live-capture.json"))
+        rows = [line.strip("| ").split(" | ") for line in self.block("live").splitlines()[2:]]
+        self.assertEqual(rows, [[name, *(figure(entry[key]) for key in (
+            "baseline", "recommendation", "cases"))] for name, entry in report["summary"].items()])
+        digests = re.findall(r"`([0-9a-f]{64})`", self.block("live digests"))
+        metadata = capture["metadata"]
+        self.assertEqual(digests, [
+            metadata["candidate_snapshot_sha256"],
+            hashlib.sha256(self.bytes_of("live-cases.json")).hexdigest(),
+            metadata["ranking_module_sha256"],
+            hashlib.sha256(self.bytes_of("live-capture.json")).hexdigest()])
+        rows = [line.strip("| ").replace("`", "").split(" | ")
+                for line in self.block("live sources").splitlines()[2:]]
+        self.assertEqual(rows, [list(source.values()) for source in metadata["sources"]])
 
     def test_the_phrasing_table_is_the_one_of_the_search(self):
         import capability_search
