@@ -911,9 +911,10 @@ class Engine:
         self.modules, self.place = dict(sys.modules), os.curdir
         if os.path.isdir(os.curdir):
             self.place = os.getcwd()
-        for name, module in self.modules.items():
-            # A module of the folder that somebody imported before would miss its stamp.
-            if self.is_own(name, getattr(module, "__file__", None)):
+        for name in self.modules:
+            # A module of that name that somebody imported before would miss its stamp, and may be
+            # another one.
+            if self.is_own(name.partition(".")[0]):
                 del sys.modules[name]
         sys.meta_path.insert(0, self)
         try:
@@ -934,10 +935,11 @@ class Engine:
         for name, module in self.modules.items():
             sys.modules.setdefault(name, module)
 
-    def is_own(self, name, file):
-        """Return whether a module of that name and file is one that find_spec would find."""
-        base = os.path.join(self.folder, *name.split("."))
-        return file in (base + ".py", os.path.join(base, "__init__.py"))
+    def is_own(self, name):
+        """Return whether find_spec would find a module of that name in the engine's folder."""
+        base = os.path.join(self.folder, name)
+        return name not in sys.stdlib_module_names and (
+            os.path.isfile(base + ".py") or os.path.isfile(os.path.join(base, "__init__.py")))
 
     def load(self):
         """Compile and execute the engine's source; check the names that it must define."""

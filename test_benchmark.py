@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from fractions import Fraction
 from urllib.parse import unquote
 
@@ -874,6 +875,18 @@ class Engines(Folder):
         self.write("engine.py", engine(
             "import lazy; return [lazy.VALUE]", "return words.LIST",
             top="import words, json; from kit import parts; __import__('engine')"))
+        # A module of the same name that somebody loaded before is another one, and stays.
+        stranger = type(sys)("lazy")
+        with unittest.mock.patch.dict(sys.modules, {"lazy": stranger, "kit": stranger}):
+            self.check_stamps(sources)
+            self.assertIs(sys.modules["lazy"], stranger)
+            self.assertIs(sys.modules["kit"], stranger)
+            self.assertFalse({"words", "kit.parts"} & set(sys.modules))
+        self.assertFalse([name for _, folders, _ in os.walk(self.folder) for name in folders
+                          if name == "__pycache__"])
+
+    def check_stamps(self, sources):
+        """Assert that two runs stamp the sources that the engine imports."""
         for attempt in range(2):
             status, out, err = self.run_tiny("--output", self.path("r.json"))
             self.assertEqual((status, err), (0, ""))
@@ -881,9 +894,6 @@ class Engines(Folder):
             self.assertEqual(stamps, {
                 name: run_benchmark.sha256(sources[name].encode())
                 for name in ("kit/__init__.py", "kit/parts.py", "lazy.py", "words.py")})
-        self.assertFalse({"words", "kit", "kit.parts", "lazy"} & set(sys.modules))
-        self.assertFalse([name for _, folders, _ in os.walk(self.folder) for name in folders
-                          if name == "__pycache__"])
         self.write("lazy.py", "VALUE = 3\n")       # the change is seen, and named by line
         self.assertIn("2", self.run_tiny("--compare", self.path("r.json"))[1])
         self.write("words.py", "\n\nNone.x\n")
