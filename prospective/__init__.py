@@ -1,0 +1,1 @@
+"""A folder of scripts; this file lets unittest find its tests from the folder above."""
