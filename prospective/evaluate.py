@@ -19,8 +19,9 @@ The others are shown, with the reason. A null is no grade, and never a zero.
 
 When. A query is covered when enough judges that count have graded every pooled candidate of it.
 Until enough queries are covered, the report is a list of what is missing, and nothing in it
-depends on a grade. The protocol says how many are enough. Queries without any candidate have
-nothing to judge and are left out.
+depends on a grade. (A judgments file is named by the digest of its bytes without the grades then:
+sed -E 's/"grade": *[012]/"grade":-/g' FILE | sha256sum.) The protocol says how many are enough.
+Queries without any candidate have nothing to judge and are left out.
 
 What. For each covered query every measure is taken per judge, and the mean over the judges is the
 value of the query. A query whose capture failed is left out for that system and out of its pairs.
@@ -710,10 +711,10 @@ def report_of(study, digests):
         report.update({
             "comparisons": compared, "order_of_systems": order_of_systems(study, values),
             "agreement": agreement(study), "partly_covered": partly_covered(study),
-            "queries": query_rows(study, values)})
+            "queries": query_rows(study, values),
+            "formulas": {measure.name: measure.formula for measure in study.measures} | METHODS})
     report.update({
         "judges": judge_rows(study),
-        "formulas": {**{measure.name: measure.formula for measure in study.measures}, **METHODS},
         "protocol": study.protocol, "pool_sha256": study.pool["pool_sha256"],
         "inputs": inputs_of(study, digests)})
     return report
@@ -784,8 +785,7 @@ def to_do_lines(report):
     for row in report["to_do"]:
         parts = [f"{visible(entry['judge'], 40)} {entry['missing']} of {row['candidates']}"
                  for entry in row["judges"]]
-        if row["new_judges_needed"]:
-            parts.append(f"{row['new_judges_needed']} more to find, all {row['candidates']}")
+        parts += [f"a judge to be found, all {row['candidates']}"] * row["new_judges_needed"]
         yield from wrapped(f"  {row['query_id']}: ", [
             part + ";" for part in parts[:-1]] + parts[-1:])
 

@@ -28,6 +28,7 @@ FEW = 3                 # how many offenders one message names
 WIDTH = 80              # of a manual
 MAX_DEPTH = 64          # JSON nesting
 MAX_BYTES = 1 << 28     # per input file, so that a device cannot fill the memory
+MOST_PARTS = 1 << 14    # of a JSON text before they are joined
 
 
 class KitError(ValueError):
@@ -237,24 +238,26 @@ def encoded(value):
     These are the bytes of json.dumps with ensure_ascii=False, allow_nan=False and indent=2, which
     takes ten times as long and minutes for a large pool.
     """
-    parts = []
-    add_json(value, "\n", parts.append)
-    parts.append("\n")
-    return "".join(parts).encode()
+    parts, done = [], bytearray()
+    add_json(value, "\n", parts, done)
+    done += "".join(parts).encode() + b"\n"
+    return bytes(done)
 
 
-def add_json(value, newline, add):
-    """Give the parts of a value's JSON to `add`; newline: a line feed and the indent here."""
+def add_json(value, newline, parts, done):
+    """Add the parts of a value's JSON; newline: a line feed and the indent here.
+
+    When there are many, they become bytes in `done`: as single texts they take four times as much.
+    """
+    add = parts.append
     if type(value) is str:
         add(encode_basestring(value))
     elif type(value) is dict and value:
         inner = mark = newline + "  "
         add("{")
         for key, item in value.items():
-            add(mark)
-            add(encode_basestring(key))
-            add(": ")
-            add_json(item, inner, add)
+            add(f"{mark}{encode_basestring(key)}: ")
+            add_json(item, inner, parts, done)
             mark = "," + inner
         add(newline + "}")
     elif type(value) in (list, tuple) and value:
@@ -262,8 +265,11 @@ def add_json(value, newline, add):
         add("[")
         for item in value:
             add(mark)
-            add_json(item, inner, add)
+            add_json(item, inner, parts, done)
             mark = "," + inner
+            if len(parts) > MOST_PARTS:
+                done += "".join(parts).encode()
+                parts.clear()
         add(newline + "]")
     else:
         add(json.dumps(value, ensure_ascii=False, allow_nan=False))
@@ -502,7 +508,7 @@ def head_faults(value, a_set):
 ################ Candidates
 
 # An address that is canonical already, as most are.
-CANONICAL = re.compile(r"https://[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:/[\w~-][\w.~-]*)*", re.ASCII)
+CANONICAL = re.compile(r"https?://[a-z0-9.-]+(?:/[\w.~-]+)*", re.ASCII)
 WELL_KNOWN = re.compile(r"/\.well-known/agent(?:-card)?\.json$")
 
 
@@ -512,7 +518,7 @@ def candidate_key(address):
     Scheme and host are in lower case; there is no default port, fragment or trailing slash; the
     two names of the well-known file are one.
     """
-    if CANONICAL.fullmatch(address):
+    if CANONICAL.fullmatch(address) and not address.endswith("/.well-known/agent.json"):
         return address
     if address.lstrip()[:4].lower() != "http":
         return ""

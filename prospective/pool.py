@@ -78,6 +78,7 @@ def each_system_once(paths, a_set):
                                           f"{visible(names[name])} already"]))
         names[name] = path
         yield ranking
+        ranking = None      # so that the next one is read without it in memory
 
 
 def key_of(result):
@@ -150,6 +151,7 @@ def pool_of(a_set, rankings, depth):
                 candidate = candidate_of(identity, result)
                 if candidates.setdefault(identity, candidate) != candidate:
                     merge(candidates[identity], candidate)
+        ranking = entry = result = None     # as in each_system_once
     queries = []
     for query in a_set.queries:
         candidates = found[query["query_id"]]
