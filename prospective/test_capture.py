@@ -671,8 +671,11 @@ class Kept(Case):
 
 ################ Interruptions
 
+# A background job of a shell ignores SIGINT, and so would its children.
 PROCESS = """
+    import signal
     import sys
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.path.insert(0, {here!r})
     import capture
     sys.exit(capture.main(sys.argv[1:], _sleep=lambda seconds: None))
