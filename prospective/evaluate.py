@@ -49,7 +49,7 @@ from functools import reduce
 import scoring
 from kit import (
     HERE, VERSION, KitError, Parser, check_output, clean, columns_of, complain, emit, encoded, head,
-    head_faults, help_formatter, in_file, instant, load_set, private_findings, read_bytes,
+    head_faults, help_formatter, in_file, instant, limited, load_set, private_findings, read_bytes,
     read_file, reason, require_frozen, sha256, shown, visible, write_file)
 from pool import MOST_NAME, id_of, longer, pool_sha256_of, ranking_faults
 
@@ -128,7 +128,6 @@ METHODS = {
 ONE_GRADE = "all the grades are the same, so that chance alone would agree as well"
 NO_PAIRS = "no candidate has grades from two judges"
 SCRIPTS = ("evaluate.py", "kit.py", "pool.py", "scoring.py")
-MOST_FAULTS = 50        # that are printed of one judgments file
 
 
 ################ Rankings and the pool
@@ -221,10 +220,8 @@ def read_judge(path, a_set, pool, places):
     if not faults:
         faults = list(private_faults(value))
         reasons = read_grades(value.pop("judgments"), places, grades, faults)
-    if len(faults) > MOST_FAULTS:
-        faults[MOST_FAULTS:] = [f"and {len(faults) - MOST_FAULTS} more faults"]
     if faults:
-        raise KitError(in_file(path, faults))
+        raise KitError(in_file(path, limited(faults)))
     # Until there are measures nothing may depend on a grade, not even the digest of its file.
     source = {**source_of(path, data), "sha256_without_grades": sha256(
         re.sub(rb'"grade"\s*:\s*[012]', b'"grade":-', data))}
@@ -753,7 +750,7 @@ def sentence(start, text):
     return wrapped(start, visible(text).split())
 
 
-def limited(lines):
+def first_lines(lines):
     """Yield lines, but not more than MOST; say how many are left out."""
     lines = list(lines)
     yield from lines[:MOST]
@@ -836,22 +833,22 @@ def agreement_lines(report):
 
 def summary_lines(report, measures):
     """Yield the summary, a line at a time, none wider than 80 columns."""
-    yield from limited(coverage_lines(report))
+    yield from first_lines(coverage_lines(report))
     if report["status"] == EVALUATED:
         yield ""
-        yield from limited(system_lines(report, measures))
+        yield from first_lines(system_lines(report, measures))
         if report["comparisons"]:
             yield ""
-            yield from limited(comparison_lines(report, measures))
+            yield from first_lines(comparison_lines(report, measures))
             yield "* primary; the other p values are corrected (Holm)"
         yield ""
-        yield from limited(agreement_lines(report))
+        yield from first_lines(agreement_lines(report))
     if report["to_do"]:
         yield ""
         yield "Missing grades, by query and judge:"
         if report.get("partly_covered"):
             yield "(the report gives the ranges that they leave open)"
-        yield from limited(to_do_lines(report))
+        yield from first_lines(to_do_lines(report))
     yield ""
     for text in report["not_claimed"]:
         yield from sentence("Note: ", text)

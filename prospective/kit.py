@@ -10,6 +10,7 @@ knows the keywords of JSON Schema 2020-12 that they use, and refuses a schema wi
 import argparse
 import gc
 import hashlib
+import io
 import json
 import math
 import os
@@ -25,8 +26,10 @@ from urllib.parse import urlsplit
 VERSION = "1.0.0"
 HERE = os.path.dirname(os.path.abspath(__file__))
 FEW = 3                 # how many offenders one message names
+MOST_FAULTS = 50        # lines about one file
 WIDTH = 80              # of a manual
 MAX_DEPTH = 64          # JSON nesting
+TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 MAX_BYTES = 1 << 28     # per input file, so that a device cannot fill the memory
 MOST_PARTS = 1 << 14    # of a JSON text before they are joined
 
@@ -177,6 +180,19 @@ def too_deep(value):
 
 def parse_json(data):
     """Return the value of strict JSON bytes; raise KitError without the file's name."""
+    value = parse_any_depth(data)
+    require_shallow(value)
+    return value
+
+
+def require_shallow(value):
+    """Raise KitError for a value that nests too deeply."""
+    if too_deep(value):
+        raise KitError(TOO_DEEP)
+
+
+def parse_any_depth(data):
+    """Return what parse_json returns, however deep it nests, as long as Python can read it."""
     if data.startswith(b"\xef\xbb\xbf"):
         raise KitError("line 1: starts with a byte order mark; save it as plain UTF-8")
     try:
@@ -190,18 +206,15 @@ def parse_json(data):
         with uncollected():
             value = json.loads(text, object_pairs_hook=unique_keys, parse_constant=no_constant,
                                parse_float=finite, parse_int=bounded)
+        if "\\" in text and "\\u" in text:     # to look for one character is much faster
+            json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise KitError(f"line {error.lineno} column {error.colno}: not JSON: {error.msg}"
-                             ) from None
-    except RecursionError:
-        value = None
-    if value is None and text.strip() != "null" or too_deep(value):
-        raise KitError(f"nested deeper than {MAX_DEPTH} levels")
-    try:
-        if "\\u" in text:
-            json.dumps(value, ensure_ascii=False).encode()
+                       ) from None
     except UnicodeEncodeError:
         raise KitError("holds half of a surrogate pair, which is no character") from None
+    except RecursionError:
+        raise KitError(TOO_DEEP) from None
     return value
 
 
@@ -238,37 +251,47 @@ def encoded(value):
     These are the bytes of json.dumps with ensure_ascii=False, allow_nan=False and indent=2, which
     takes ten times as long and minutes for a large pool.
     """
-    parts, done = [], bytearray()
-    add_json(value, "\n", parts, done)
-    done += "".join(parts).encode() + b"\n"
-    return bytes(done)
+    file = io.BytesIO()
+    write_json(value, file)
+    return file.getvalue()
 
 
-def add_json(value, newline, parts, done):
+def write_json(value, file):
+    """None; writes the bytes of encoded(value) into a binary file, a part after the other."""
+    parts = []
+    add_json(value, "\n", parts, file)
+    file.write("".join(parts).encode() + b"\n")
+
+
+def add_json(value, newline, parts, file):
     """Add the parts of a value's JSON; newline: a line feed and the indent here.
 
-    When there are many, they become bytes in `done`: as single texts they take four times as much.
+    When there are many, they go into the file as bytes: as single texts they take four times as
+    much memory.
     """
-    add = parts.append
-    if type(value) is str:
+    add, kind = parts.append, type(value)
+    if kind is str:
         add(encode_basestring(value))
-    elif type(value) is dict and value:
+    elif kind is dict and value:
         inner = mark = newline + "  "
         add("{")
         for key, item in value.items():
-            add(f"{mark}{encode_basestring(key)}: ")
-            add_json(item, inner, parts, done)
+            if type(item) is str:       # as most are
+                add(f"{mark}{encode_basestring(key)}: {encode_basestring(item)}")
+            else:
+                add(f"{mark}{encode_basestring(key)}: ")
+                add_json(item, inner, parts, file)
             mark = "," + inner
         add(newline + "}")
-    elif type(value) in (list, tuple) and value:
+    elif kind in (list, tuple) and value:
         inner = mark = newline + "  "
         add("[")
         for item in value:
             add(mark)
-            add_json(item, inner, parts, done)
+            add_json(item, inner, parts, file)
             mark = "," + inner
             if len(parts) > MOST_PARTS:
-                done += "".join(parts).encode()
+                file.write("".join(parts).encode())
                 parts.clear()
         add(newline + "]")
     else:
@@ -295,13 +318,26 @@ def schema(kind):
     return SCHEMAS[kind]
 
 
-def faults_of(value, kind):
-    """Return every fault of a file's value against the schema of its kind, a line each."""
+def is_sound(value, kind):
+    """Return whether a file's value has no fault against the schema of its kind."""
     root = schema(kind)
-    if sound_check(root, root)(value):  # most files are, and some hold a million judgments
+    return sound_check(root, root)(value)
+
+
+def faults_of(value, kind):
+    """Return the faults of a file's value against the schema of its kind, a line each."""
+    if is_sound(value, kind):           # most files are, and some hold a million judgments
         return []
-    return [f"{where}: {what}" if where else what
-            for where, what in schema_faults(value, root, root)]
+    root = schema(kind)
+    return limited(f"{where}: {what}" if where else what
+                   for where, what in schema_faults(value, root, root))
+
+
+def limited(faults):
+    """Return the first of many faults and how many more there are, or all of a few."""
+    faults = list(faults)
+    more = len(faults) - MOST_FAULTS
+    return [*faults[:MOST_FAULTS], f"and {more} more faults"] if more > 0 else faults
 
 
 def is_of_type(value, name):
@@ -329,9 +365,11 @@ def sound_check(rule, root):
     names = rule.get("type")
     if names == "string":
         least, most = rule.get("minLength", 0), rule.get("maxLength", MAX_BYTES)
-        match = re.compile(rule["pattern"]).fullmatch if "pattern" in rule else None
-        return lambda value: type(value) is str and least <= len(value) <= most and (
-            match is None or match(value) is not None)
+        if "pattern" not in rule:
+            return lambda value: type(value) is str and least <= len(value) <= most
+        match = re.compile(rule["pattern"]).fullmatch
+        return lambda value: (type(value) is str and least <= len(value) <= most
+                              and match(value) is not None)
     if names == "object":
         return sound_object(rule, root)
     if names == "array" and "items" in rule and not rule.get("uniqueItems"):
@@ -431,10 +469,14 @@ def object_faults(value, rule, root, where):
 
 def read_file(path, kind):
     """Return (value, bytes) of a file that follows the schema of its kind; raise KitError."""
-    value, data = read_json(path)
-    faults = faults_of(value, kind)
-    if faults:
-        raise KitError(in_file(path, faults))
+    data = read_bytes(path)
+    try:
+        value = parse_any_depth(data)
+        if not is_sound(value, kind):   # what follows a schema is as deep as the schema
+            require_shallow(value)
+            raise KitError(faults_of(value, kind))
+    except KitError as error:
+        raise KitError(in_file(path, error.faults)) from None
     return value, data
 
 
@@ -649,12 +691,19 @@ def check_output(path, inputs):
 
 def write_file(path, data):
     """Write bytes to path, whole or not at all; a link stays a link. Raise KitError."""
+    with new_file(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def new_file(path):
+    """Give a binary file that becomes the one at path if all goes well, or else is removed."""
     target = os.path.realpath(path)
     temporary = os.path.join(os.path.dirname(target), f".{os.getpid()}-{os.urandom(6).hex()}.tmp")
     try:
         try:
             with open(temporary, "xb") as file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             if os.path.exists(target):

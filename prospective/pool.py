@@ -22,11 +22,12 @@ Exit status: 0 done; 2 bad input or usage, and then nothing is written; 130 inte
 
 import os
 import sys
+from operator import itemgetter
 
 from kit import (
     HERE, VERSION, KitError, Parser, candidate_ids, candidate_key, check_output, clean, complain,
-    emit, encoded, few, head, head_faults, help_formatter, in_file, load_set, read_file, repeated,
-    require_frozen, sha256, shown, uncollected, visible, write_file)
+    emit, encoded, few, head, head_faults, help_formatter, in_file, load_set, new_file, read_file,
+    repeated, require_frozen, sha256, shown, uncollected, visible, write_json)
 
 # The most characters of a text, and the most skills and addresses, that a candidate has in a pool.
 MOST_NAME, MOST_TEXT, MOST_SKILL_TEXT, MOST_ADDRESS = 200, 4000, 1000, 500
@@ -128,6 +129,9 @@ def candidate_of(identity, result):
         if result["evidence"] else []}
 
 
+description = itemgetter("name", "declaration", "skills", "url", "evidence")
+
+
 def merge(candidate, other):
     """None; makes a candidate what two systems together say of it, in whichever order."""
     for key in ("name", "declaration", "url"):
@@ -148,9 +152,11 @@ def pool_of(a_set, rankings, depth):
             id_of_key = candidate_ids(a_set.set_id, a_set.version, entry["query_id"])
             for result in entry["results"][:depth]:
                 identity = id_of_key(key_of(result))
-                candidate = candidate_of(identity, result)
-                if candidates.setdefault(identity, candidate) != candidate:
-                    merge(candidates[identity], candidate)
+                known = candidates.get(identity)
+                if known is None:
+                    candidates[identity] = candidate_of(identity, result)
+                elif description(known) != description(result):     # mostly they are the same
+                    merge(known, candidate_of(identity, result))
         ranking = entry = result = None     # as in each_system_once
     queries = []
     for query in a_set.queries:
@@ -207,10 +213,10 @@ def run(options):
     with uncollected():
         pool = pool_of(a_set, each_system_once(options.rankings, a_set),
                        options.depth or a_set.protocol["depth"])
-        data = encoded(pool)
-    if options.output == "-":
-        return data
-    write_file(options.output, data)
+        if options.output == "-":
+            return encoded(pool)
+        with new_file(options.output) as file:
+            write_json(pool, file)
     number = sum(len(query["candidates"]) for query in pool["queries"])
     return (f"wrote {visible(options.output)}: {len(pool['queries'])} queries, {number} "
             f"candidates, pool {pool['pool_sha256']}\n")

@@ -191,6 +191,14 @@ class Formats(unittest.TestCase):
                 slow = list(kit.schema_faults(data, root, root))
                 self.assertEqual(check(data), not slow, slow)
 
+    def test_many_faults_are_cut_and_counted(self):
+        data = load("example", "queries.json")
+        data["queries"] = [{**data["queries"][0], "text": ""} for _ in range(75)]
+        faults = kit.faults_of(data, "queries")
+        self.assertEqual(len(faults), 51)
+        self.assertIn("queries[49].text: ", faults[49])
+        self.assertEqual(faults[50], "and 25 more faults")
+
     def test_a_keyword_that_nobody_checks_is_refused(self):
         with self.assertRaises(kit.KitError):
             kit.sound_check({"type": "object", "minProperties": 1}, {})
@@ -238,6 +246,51 @@ PRIVATE = [
 ]
 CLEANED = [("  a \n b\t", "a b"), ("a\x00b", "ab"), ("\u202eevil", "evil"), ("x" * 5, "x" * 5),
            ("x" * 11, "x" * 9 + "…"), ("👩\u200d🚀", "👩\u200d🚀"), ("a\u2028b", "a b")]
+
+
+# (bytes that are no strict JSON, what is said of them)
+UNSOUND = (
+    (b"", "is empty"), (b" \n", "is empty"), (b"{", "line 1 column"), (b"{}\n{}", "line 2 column"),
+    (b"\xef\xbb\xbf{}", "byte order mark"), (b"{\n\xff}", "line 2: byte 3 is not UTF-8"),
+    (b'{"a": 1, "b": 2, "a": 3}', "key 'a': occurs twice"), (b'[{"": {"x": 0, "x": 0}}]', "twice"),
+    (b"[NaN]", "NaN: is not a JSON number"), (b"-Infinity", "-Infinity: is not"),
+    (b"1e400", "1e400: is too large a number"), (b"9223372036854775808", "too large an integer"),
+    (b"-" + b"9" * 5000, "too large an integer"),
+    (b'"\\ud800"', "half of a surrogate pair"), (b'{"\\udfff": 0}', "half of a surrogate pair"),
+    (b"[" * 66 + b"]" * 66, "nested deeper than 64 levels"),
+    (b'{"a":' * 66 + b"0" + b"}" * 66, "nested deeper than 64 levels"),
+    (b"[" * 200_000 + b"]" * 200_000, "nested deeper than 64 levels"),
+    (b'"\\u0000"' .join([b"[" * 900, b"]" * 900]), "nested deeper than 64 levels"),
+)
+
+
+class StrictJson(Folder):
+    """Every way to read a file refuses what is no strict JSON, with one line that names it."""
+
+    def test_unsound(self):
+        for number, (data, said) in enumerate(UNSOUND):
+            path = self.write("a.json", data)
+            for read in (kit.read_json, *(lambda path, kind=kind: kit.read_file(path, kind)
+                                          for kind in SAMPLES)):
+                with self.subTest(number=number, data=data[:40]):
+                    with self.assertRaises(kit.KitError) as caught:
+                        read(path)
+                    self.assertEqual(len(caught.exception.faults), 1)
+                    self.assertTrue(str(caught.exception).startswith(f"{path}: "))
+                    self.assertIn(said, str(caught.exception))
+
+    def test_sound(self):
+        for data, value in ((b"null", None), (b" [1]\r\n", [1]), (b'"\\ud83e\\udd84"', "🦄"),
+                            (b"9223372036854775807", (1 << 63) - 1), (b'{"a": "\\\\u"}', {"a": "\\u"}),
+                            (b"[" * 64 + b"]" * 64, json.loads("[" * 64 + "]" * 64))):
+            self.assertEqual(kit.read_json(self.write("a.json", data)), (value, data))
+
+    def test_a_file_that_cannot_be_finished_leaves_nothing(self):
+        path = self.write("kept.json", {"kept": True})
+        with self.assertRaises(ValueError), kit.new_file(path) as file:
+            kit.write_json(["x"] * 100_000 + [float("nan")], file)
+        self.assertEqual(self.read("kept.json"), b'{\n  "kept": true\n}\n')
+        self.assertEqual(sorted(os.listdir(self.folder)), ["kept.json", "set"])
 
 
 class Texts(unittest.TestCase):
