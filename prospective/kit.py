@@ -329,8 +329,10 @@ def faults_of(value, kind):
     if is_sound(value, kind):           # most files are, and some hold a million judgments
         return []
     root = schema(kind)
-    return limited(f"{where}: {what}" if where else what
-                   for where, what in schema_faults(value, root, root))
+    faults = [f"{where}: {what}" if where else what
+              for where, what in schema_faults(value, root, root)]
+    other = [fault for fault in faults if fault.startswith("schema: must be ")]
+    return other or limited(faults)     # of a file of another kind, nothing else is worth saying
 
 
 def limited(faults):
